@@ -1,14 +1,13 @@
-//! Fusion: a graph is cut into groups, each of which becomes one kernel.
+//! Fusion: partitions a graph into groups, one kernel each.
 //!
-//! Input: a verified [`Graph`]. Output: [`Groups`], in an order in which every group reads only parameters
-//! and what earlier groups store.
+//! Input: a verified [`Graph`]. Output: [`Groups`] in launch order; a group reads only parameters and stores of earlier
+//! groups.
 //!
-//! Each contraction takes the pointwise operations that follow it (epilogue) and cheap ones that precede
-//! it (prologue); what is left becomes pointwise groups, as few as legality allows. `legality` decides
-//! what is correct, `heuristics` what pays; a refusal is a value with its reason and ends up in the plan.
-//! `verify` lists what holds afterwards.
+//! A contraction takes the pointwise operations behind it (epilogue) and cheap ones before it (prologue). The rest
+//! becomes pointwise groups, as few as legality allows. `legality` decides correctness, `heuristics` profitability. A
+//! refusal is a value with its reason and appears in the plan. `verify` lists the invariants of the result.
 //!
-//! Not here: tiles, workgroups, shader text (`schedule`, `wgsl`).
+//! Not here: tiles, workgroups, shaders (`schedule`, `wgsl`).
 
 pub mod assume;
 pub mod attention;
@@ -57,55 +56,56 @@ use legality::MAX_STORAGE_BUFFERS;
 use regions::{Anchor, Region};
 use rows::RowSpace;
 
-/// As how many results a kernel writes one value: with all that an operation reads it stays within the buffers that it may bind.
+/// Result buffers per value: with an operation's inputs, the kernel stays within its binding limit.
 const MOST_RESULTS: usize = 2;
 
-/// A graph cut into kernels.
+/// A graph partitioned into kernels.
 #[derive(Clone, Debug)]
 pub struct Groups {
     /// The groups, in launch order.
     pub groups: Vec<Group>,
-    /// The nodes that live in temporaries, by index.
+    /// Nodes materialized in temporaries, by index of the temporary.
     pub temporaries: Vec<NodeId>,
-    /// Values that go through memory although one kernel produces and another consumes them, and why.
+    /// Producer and consumer pairs that did not fuse, with the reason.
     pub refusals: Vec<Refusal>,
-    /// What the plan takes for granted of dimensions that are known only at launch.
+    /// Checks at launch that the plan relies on.
     pub assumes: Vec<Check>,
 }
 
-/// What decides between plans that are all correct. A function may be compiled under several policies; the launch
-/// chooses by size and device.
+/// Profitability knobs: all policies give correct plans.
+///
+/// A function may be compiled under several policies; the launch selects by sizes and device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy {
-    /// Storage buffers that one kernel may bind.
+    /// Maximum storage buffers per kernel.
     pub bindings: usize,
-    /// Whether products that share their left operand become one kernel.
+    /// Fuses products that share their left operand.
     pub siblings: bool,
-    /// The longest rows that a product's kernel may reduce in its epilogue, for which a workgroup must own whole rows.
+    /// Maximum row length that a product's epilogue may reduce; a workgroup must then own whole rows.
     pub owned_columns: u64,
-    /// Work of recomputing a value, in simple operations, up to which a product computes an operand's prologue each time it
-    /// loads a tile.
+    /// Maximum cost of a product's prologue, in simple operations; it is recomputed for every tile load.
     pub prologue: u32,
-    /// Work of repeated evaluations, in simple operations for each element, up to which a kernel computes a value at each place where
-    /// it reads it.
+    /// Maximum cost of repeated evaluations, in simple operations per element, before a value read at several places is
+    /// stored.
     pub repeats: u32,
-    /// Whether a product's kernel may reduce the rows of its left operand before it multiplies: every workgroup does it
-    /// again for its rows.
+    /// Lets a product reduce the rows of its left operand in a prologue; every workgroup repeats this for its rows.
     pub row_prologue: bool,
-    /// Whether operands of `f16` are stored however cheap they are, so that cooperative matrices can multiply them.
+    /// Stores `f16` operands however cheap they are, for cooperative matrices.
     pub stores_f16: bool,
-    /// Whether cheap values that follow from reduced columns are computed by the kernels that read them, from the columns'
-    /// results. Else the kernel that reduces the columns stores them, for which its workgroups must keep whole columns.
+    /// Recomputes cheap functions of reduced columns in their consumers.
+    ///
+    /// Otherwise the reducing kernel stores them, and its workgroups must keep whole columns.
     pub inlined_columns: bool,
-    /// Whether a plan may assume something of dimensions that are known only at launch.
+    /// Permits assumptions about dimensions known only at launch.
     pub assumes: bool,
 }
 
 impl Policy {
-    /// Fewest kernels, whatever is computed again: best at small sizes.
+    /// Fewest kernels, whatever is recomputed: best at small sizes.
     pub const INLINED: Self = Self { prologue: 64, repeats: 4 * STORE_COST, row_prologue: true, ..Self::FUSED };
-    /// Few kernels. A tile of 32 columns loads each left element N/32 times, so anything with a transcendental function
-    /// is cheaper stored once.
+    /// Few kernels.
+    ///
+    /// A tile of 32 columns loads each left element N/32 times, so operands with a transcendental function are stored.
     pub const FUSED: Self = Self {
         bindings: 16,
         siblings: true,
@@ -117,7 +117,7 @@ impl Policy {
         inlined_columns: true,
         assumes: true,
     };
-    /// Kernels that run on every device at every size, and products of operands as they are in memory.
+    /// Kernels that run on every device at every size; products read their operands from memory.
     pub const SEPARATE: Self = Self {
         bindings: MAX_STORAGE_BUFFERS,
         siblings: false,
@@ -127,19 +127,19 @@ impl Policy {
         assumes: false,
         ..Self::FUSED
     };
-    /// The policies under which functions are compiled, the one of fewest kernels first.
+    /// All policies that functions are compiled under, the one with fewest kernels first.
     pub const ALL: [Self; 3] = [Self::INLINED, Self::FUSED, Self::SEPARATE];
 }
 
-/// Cuts a graph into groups.
+/// Partitions a graph into groups.
 ///
 /// # Errors
-/// When storing a value did not make its consumer possible, which would be a defect of this stage.
+/// If storing a value did not make its consumer possible, which is a defect of this stage.
 pub fn fuse(graph: &Graph, policy: Policy) -> Result<Groups, String> {
     Planner::new(graph, policy).plan()
 }
 
-/// Cuts a graph into groups with `forced` in memory, whatever the heuristics say: for the search for better plans.
+/// Partitions a graph with `forced` materialized, regardless of heuristics: for the search for better plans.
 ///
 /// # Errors
 /// As [`fuse`].
@@ -150,14 +150,13 @@ pub fn fuse_with(graph: &Graph, policy: Policy, forced: &BTreeSet<NodeId>) -> Re
     planner.plan()
 }
 
-/// What a kernel is to compute, before its bodies are built.
+/// A kernel before its bodies are built.
 #[derive(Clone, Debug)]
 pub(crate) struct Cut {
-    /// What it is built around; nothing for a pointwise kernel.
+    /// `None` for a pointwise kernel.
     anchor: Option<Anchor>,
-    /// The nodes to store.
     outputs: Vec<NodeId>,
-    /// The nodes that the kernel computes from its anchor on.
+    /// Nodes that the kernel computes, starting at its anchor.
     region: BTreeSet<NodeId>,
 }
 
@@ -166,25 +165,23 @@ pub(crate) struct Planner<'g> {
     policy: Policy,
     uses_coordinates: Vec<bool>,
     live: BTreeSet<NodeId>,
-    /// The live users of each node.
+    /// Live users of each node.
     users: Vec<BTreeSet<NodeId>>,
-    /// For each node, the first product that uses what follows from it.
+    /// First product downstream of each node, without another product between.
     first_products: Vec<Option<NodeId>>,
-    /// For each node, the work of computing one element of it from what reductions and products leave in memory.
+    /// Cost of recomputing one element of each node from materialized reductions and products.
     costs: Vec<u32>,
     attentions: Vec<attention::Pattern>,
-    /// Values that exist in no memory, and are at hand in no kernel but where they are computed again: parts of attentions and of
-    /// their gradients.
+    /// Never materialized: parts of attentions and their gradients, which every consumer recomputes.
     recomputed: BTreeSet<NodeId>,
-    /// The stored node of each result.
     results: Vec<NodeId>,
-    /// For each node that some result is, these results.
+    /// Indices of the results that each node provides.
     results_of: BTreeMap<NodeId, Vec<usize>>,
-    /// Nodes that must be in memory, beyond results: found by legality or chosen by heuristics.
+    /// Nodes to materialize beyond results: required by legality or chosen by heuristics.
     forced: BTreeSet<NodeId>,
     /// Updated parameters that no kernel may write in place.
     copied: BTreeSet<u16>,
-    /// Products and reductions that must not share a kernel with others.
+    /// Products and reductions that must not share a kernel.
     apart: BTreeSet<NodeId>,
     refusals: Vec<Refusal>,
 }
@@ -193,7 +190,7 @@ impl<'g> Planner<'g> {
     fn new(graph: &'g Graph, policy: Policy) -> Self {
         let mut live = live_nodes(graph);
         if !graph.options.no_fuse {
-            // The kernel of an attention gives its rows' numbers, whether or not something reads its output.
+            // An attention's kernel stores its row statistics even if its output is unread.
             let unread = attention_gradient::unread_outputs(graph, &live);
             live = leading_to(graph, live.into_iter().chain(unread));
         }
@@ -241,7 +238,7 @@ impl<'g> Planner<'g> {
     }
 
     fn plan(mut self) -> Result<Groups, String> {
-        // Each round that fails stores or copies more values or parts more pairs, so that the loop ends.
+        // Terminates: each failing round stores or copies more values, or separates more pairs.
         loop {
             let (forced, known) = (&self.forced, self.attentions.len());
             self.attentions.retain(|pattern| pattern.unstored().all(|node| !forced.contains(&node)));
@@ -313,7 +310,6 @@ impl<'g> Planner<'g> {
         }
     }
 
-    /// Puts a value in memory because a kernel could not be built without.
     fn store(&mut self, needs: NeedsStorage) -> Result<(), String> {
         self.refuse(needs.node, needs.consumer, needs.reason);
         let node = index::strip_reshapes(self.graph, needs.node);
@@ -338,14 +334,13 @@ impl<'g> Planner<'g> {
         self.results_of.contains_key(&node)
     }
 
-    /// Whether the kernel of a product may reduce the rows of its result.
     fn may_own_rows(&self, product: NodeId) -> bool {
         let Some(columns) = self.graph.nodes[product].ty.shape.last() else { return false };
         let most = self.policy.owned_columns;
         columns.as_constant().map_or(self.policy.assumes && most > 0, |columns| (1..=most).contains(&columns))
     }
 
-    /// The cuts, in launch order, and what they write in place.
+    /// The cuts in launch order, with their in-place writes.
     fn cut(&self) -> (Vec<Cut>, InPlace) {
         let mut regions = regions::regions(self);
         let needed = self.needed_in_memory(&regions, &regions::owners(&regions));
@@ -372,14 +367,14 @@ impl<'g> Planner<'g> {
         (order.into_iter().filter_map(|number| cuts[number].take()).collect(), in_place)
     }
 
-    /// The nodes that must be in memory: results, forced ones, and those of a region that are used outside it.
+    /// Nodes to materialize: results, forced nodes, and nodes of a region used outside it.
     fn needed_in_memory(&self, regions: &[Region], owner: &BTreeMap<NodeId, usize>) -> BTreeSet<NodeId> {
         let mut needed: BTreeSet<NodeId> = self.results_of.keys().copied().collect();
         needed.extend(self.forced.iter().copied().filter(|&node| !matches!(self.graph.nodes[node].op, Op::Input(_))));
         let inner: BTreeSet<NodeId> = regions.iter().flat_map(|region| region.movements.iter().copied()).collect();
         for &node in self.live.iter().filter(|node| !inner.contains(node)) {
             for operand in self.graph.nodes[node].op.operands() {
-                // Movements inside a region only rename what its kernel holds; others read it from memory.
+                // Movements inside a region rename values in registers; other kernels read their source from memory.
                 let mut source = operand;
                 while let Some(x) = self.renamed(source, &inner) {
                     source = x;
@@ -393,7 +388,7 @@ impl<'g> Planner<'g> {
         needed
     }
 
-    /// What a reshape, or a movement inside a region, renames.
+    /// The source of a reshape or of a movement inside a region.
     fn renamed(&self, node: NodeId, inner: &BTreeSet<NodeId>) -> Option<NodeId> {
         match self.graph.nodes[node].op {
             Op::Reshape(x) => Some(x),
@@ -402,7 +397,7 @@ impl<'g> Planner<'g> {
         }
     }
 
-    /// Builds the bodies of all cuts, or finds obstacles that have nothing to do with each other.
+    /// Builds all bodies, or returns obstacles that concern disjoint values.
     fn build(&self, cuts: &[Cut], in_place: &InPlace) -> Result<Groups, Vec<Obstacle>> {
         let (slots, temporaries) = self.slots(cuts, in_place);
         let stored = |node: NodeId| match self.graph.nodes[node].op {
@@ -418,7 +413,7 @@ impl<'g> Planner<'g> {
                     groups.push(Group { name: format!("{}.{}.{main}", self.graph.name, groups.len()), ..group });
                 }
                 Err(obstacle) => {
-                    // What avoids one obstacle may avoid others of what the same values are computed in.
+                    // Avoiding one obstacle may avoid others that involve the same values.
                     let mut computed = self.computed(cut, &stored);
                     if let Obstacle::Needs(needs) = &obstacle {
                         computed.insert(index::strip_reshapes(self.graph, needs.node));
@@ -440,7 +435,7 @@ impl<'g> Planner<'g> {
         Ok(Groups { groups, temporaries, refusals, assumes })
     }
 
-    /// The tensors that the kernel of a cut computes.
+    /// Tensors that the kernel of a cut computes.
     fn computed(&self, cut: &Cut, stored: &dyn Fn(NodeId) -> Option<Slot>) -> BTreeSet<NodeId> {
         let roots: BTreeSet<NodeId> = cut.outputs.iter().chain(&cut.region).copied().collect();
         let outside = |node: NodeId| if roots.contains(&node) { None } else { stored(node) };
@@ -449,7 +444,7 @@ impl<'g> Planner<'g> {
         nodes.filter(|&node| !self.graph.nodes[node].ty.elements().is_one()).collect()
     }
 
-    /// The group of a cut, and a word for what it computes. What it assumes is added to `assumes`.
+    /// Builds a group and a word for its name; appends its assumptions to `assumes`.
     fn group(
         &self,
         cut: &Cut,
@@ -495,8 +490,7 @@ impl<'g> Planner<'g> {
         Ok(self.with_stores(group, cut, &values, slots))
     }
 
-    /// The group of an attention or of its gradient with what it stores: in an order of its own what is permuted, and numbers per
-    /// row.
+    /// Adds the stores of an attention or gradient group; permuted values and row statistics get accesses of their own.
     fn with_stores(&self, group: Group, cut: &Cut, values: &[ValueId], slots: &BTreeMap<NodeId, Vec<Slot>>) -> Group {
         let graph = self.graph;
         let rows = RowSpace { axes: vec![group.shape.len() - 1], shape: group.shape.clone() };
@@ -508,12 +502,12 @@ impl<'g> Planner<'g> {
                 store.access = Some(reduction::store_access(graph, &rows, store.node, store.slot));
             }
         }
-        // Numbers per row are the last, so that texts count accesses of the others without them.
+        // Row statistics come last: generators index the accesses of other stores without them.
         stores.sort_by_key(is_row);
         Group { stores, ..group }
     }
 
-    /// Where stored nodes go: the results they are, the parameters that take them, else a temporary.
+    /// Slots of stored nodes: their results, the parameters they update in place, else a temporary.
     fn slots(&self, cuts: &[Cut], in_place: &InPlace) -> (BTreeMap<NodeId, Vec<Slot>>, Vec<NodeId>) {
         let mut slots: BTreeMap<NodeId, Vec<Slot>> = BTreeMap::new();
         let mut temporaries = vec![];
@@ -539,7 +533,6 @@ impl<'g> Planner<'g> {
         (slots, temporaries)
     }
 
-    /// The stores of a cut's outputs, given their values.
     fn stores(outputs: &[NodeId], values: &[ValueId], slots: &BTreeMap<NodeId, Vec<Slot>>) -> Vec<Store> {
         let pairs = outputs.iter().zip(values);
         pairs
@@ -548,11 +541,11 @@ impl<'g> Planner<'g> {
     }
 }
 
-/// Why a cut could not be built.
+/// Obstacle to building a cut.
 pub(crate) enum Obstacle {
-    /// A value would have to be in memory.
+    /// A value must be materialized.
     Needs(NeedsStorage),
-    /// Products or reductions that share a kernel bind too many buffers together.
+    /// Products or reductions that share a kernel exceed the binding limit.
     TooMany(Vec<NodeId>),
     /// A kernel may not write this parameter in place.
     Hazard(u16),
@@ -564,12 +557,11 @@ impl From<NeedsStorage> for Obstacle {
     }
 }
 
-/// The nodes that some result depends on.
+/// Nodes that some result depends on.
 pub(crate) fn live_nodes(graph: &Graph) -> BTreeSet<NodeId> {
     leading_to(graph, graph.results.iter().copied())
 }
 
-/// Some nodes, and all that they depend on.
 fn leading_to(graph: &Graph, roots: impl Iterator<Item = NodeId>) -> BTreeSet<NodeId> {
     let mut live: BTreeSet<NodeId> = roots.collect();
     for id in graph.nodes.handles().rev() {

@@ -1,10 +1,10 @@
-//! Assumptions of the expression form: products and reduced rows that a broadcast does not enlarge.
+//! Assumptions of the expression form: broadcasts do not enlarge products or reduced rows.
 //!
-//! There, ranks and extents are unknown while the program compiles, so `matmul(x, w) + b` might repeat the product
-//! along `b`, and `softmax(x) * y` the rows along `y`. Then what follows is no epilogue of the product or the
-//! reduction. Likewise `matmul(softmax(matmul(q, transpose(k))), v)` might repeat the scores along the batch axes of
-//! `v`, and would be no attention. Almost always none of it happens, and the function compiles twice: once under the
-//! assumption, checked at launch, and once for all other shapes.
+//! Its ranks and extents are unknown at compile time, so `matmul(x, w) + b` might repeat the product along `b`, and
+//! `softmax(x) * y` the rows along `y`. The consumer then is no epilogue. Likewise
+//! `matmul(softmax(matmul(q, transpose(k))), v)` might repeat scores along the batch axes of `v` and be no attention.
+//! This is rare. The function therefore compiles twice: under the assumption, checked at launch, and for all other
+//! shapes.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -15,9 +15,9 @@ use crate::{
     graph::{Graph, Node, NodeId, Op},
 };
 
-/// The graph under the assumption that broadcasts leave products and what is computed from reduced rows as they are, and
-/// what that requires.
-/// `None` if there is nothing to assume.
+/// Assumes that broadcasts enlarge no product and no value computed from reduced rows.
+///
+/// Returns the rewritten graph and the checks it requires, or `None` if there is nothing to assume.
 pub fn products_keep_their_shape(graph: &Graph) -> Option<(Graph, Vec<Check>)> {
     let replaced = enlarged_extents(graph);
     if replaced.is_empty() {
@@ -32,9 +32,10 @@ pub fn products_keep_their_shape(graph: &Graph) -> Option<(Graph, Vec<Check>)> {
     Some((rewrite(graph, &replaced), checks.collect()))
 }
 
-/// The extents that arise when a value computed from a product or a reduction is broadcast, or the weights of an attention
-/// are repeated for the batches of its values, each with the extent before. Axes that were reduced have extent 1 and do
-/// not count.
+/// Extents that broadcasting a product or reduction may enlarge, or repeating attention weights along batches of
+/// values.
+///
+/// Maps each to the extent before. Reduced axes have extent 1 and do not count.
 fn enlarged_extents(graph: &Graph) -> BTreeMap<SymbolId, Size> {
     let mut replaced: BTreeMap<SymbolId, Size> = BTreeMap::new();
     let mut from_product = vec![false; graph.nodes.len()];
@@ -78,7 +79,7 @@ fn substitute_one(size: &Size, symbol: SymbolId, by: &Size) -> Size {
     sum
 }
 
-/// The graph with extents replaced, without the broadcasts that thereby do nothing.
+/// Replaces extents and removes broadcasts that become no-ops.
 fn rewrite(graph: &Graph, replaced: &BTreeMap<SymbolId, Size>) -> Graph {
     let mut nodes: Arena<Node> = Arena::default();
     let mut moved: Vec<NodeId> = Vec::with_capacity(graph.nodes.len());
@@ -96,7 +97,6 @@ fn rewrite(graph: &Graph, replaced: &BTreeMap<SymbolId, Size>) -> Graph {
         moved.push(id);
     }
     let results = graph.results.iter().map(|id| moved[id.index()]).collect();
-    // Checks of equal extents must speak of the extents that the nodes now have.
     let check = |check: &Check| Check {
         left: substitute(&check.left, replaced),
         right: substitute(&check.right, replaced),
@@ -117,7 +117,7 @@ mod tests {
         span::Span,
     };
 
-    /// A graph whose parameters `x` and `y` have two axes, with the symbols x.0, x.1, y.0, y.1 and their broadcasts.
+    /// Two parameters `x` and `y` of rank 2, with symbols x.0, x.1, y.0, y.1 and their broadcasts.
     fn graph() -> Graph {
         let axes = (0..2u16).flat_map(|param| (0..2u8).map(move |axis| SymbolSource::Axis { param, axis }));
         let both = |axis: u16| SymbolSource::Broadcast(vec![Size::symbol(axis), Size::symbol(axis + 2)].into());
@@ -154,7 +154,7 @@ mod tests {
         symbols.map(Size::symbol).to_vec()
     }
 
-    /// `x / broadcast(sum(x)) * y`, and then the mean over all of it.
+    /// `mean(x / broadcast(sum(x)) * y)` over all elements.
     fn normalized() -> Graph {
         let mut g = graph();
         let [x, y] = [0, 1].map(|index| g.nodes.handles().nth(index).expect("a parameter"));
@@ -189,7 +189,6 @@ mod tests {
     #[test]
     fn rows_that_nothing_enlarges_need_no_assumption() {
         let (whole, mut graph) = (normalized(), graph());
-        // Up to the quotient.
         for (_, node) in whole.nodes.iter().skip(2).take(3) {
             graph.nodes.push(node.clone());
         }

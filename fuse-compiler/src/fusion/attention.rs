@@ -1,9 +1,7 @@
 //! Attention groups: `matmul(softmax(f(matmul(q, transpose(k)))), v)` for any pointwise `f`.
 //!
-//! Input: a graph. Output: the [`Pattern`]s in it, and for each its [`Group`], which computes the scores, their softmax
-//! and the weighted sum of the values without storing any of the scores.
-//!
-//! Not here: which patterns become groups (the planner decides), schedules and text.
+//! Input: a graph. Output: its [`Pattern`]s with their [`Group`]s, which compute scores, softmax and weighted sum
+//! without storing scores. Not here: the choice of patterns (planner), schedules, shaders.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +16,7 @@ use super::{
 };
 use crate::graph::{Graph, NodeId, Op, TensorType, softmax::Softmax};
 
-/// The largest depth and number of value columns that a kernel keeps in registers and workgroup memory.
+/// Maximum depth and value columns that a kernel keeps in registers and workgroup memory.
 pub const MAX_HEAD: u64 = 256;
 
 /// An attention in a graph.
@@ -28,28 +26,29 @@ pub struct Pattern {
     pub output: NodeId,
     /// The `matmul` of queries and keys.
     pub product: NodeId,
-    /// What the softmax is taken of.
+    /// Input of the softmax.
     pub scores: NodeId,
-    /// The nodes that compute the softmax of the scores.
+    /// Nodes of the softmax.
     pub softmax: Vec<NodeId>,
-    /// Each row's largest score and sum of exponentials; others may read the sum's logarithm.
+    /// Largest score and sum of exponentials per row; others may read the sum's logarithm.
     pub statistics: [NodeId; 2],
-    /// The nodes from the product to the probabilities, and the output. But for the output and the statistics they are used by
-    /// nothing else that does not compute them again, so that they need not exist in memory.
+    /// Nodes from the product to the probabilities, and the output.
+    ///
+    /// Only the output and the statistics are materialized: other readers recompute the rest.
     pub nodes: BTreeSet<NodeId>,
-    /// What its gradient computes of its scores.
+    /// The part of its gradient that recomputes scores.
     pub gradient: Gradient,
 }
 
 impl Pattern {
-    /// The depth of the scores' products, and the number of value columns.
+    /// Depth of the score products, then the number of value columns.
     pub fn head(&self, graph: &Graph) -> [Size; 2] {
         let last = |node: NodeId| graph.nodes[node].ty.shape.last().cloned().unwrap_or(Size::ONE);
         let Op::Matmul { lhs, .. } = graph.nodes[self.product].op else { unreachable!("a pattern's product") };
         [last(lhs), last(self.output)]
     }
 
-    /// The sizes that must be at most [`MAX_HEAD`] but are known only at launch.
+    /// Sizes known only at launch that must be at most [`MAX_HEAD`].
     fn unbounded(&self, graph: &Graph) -> Vec<Size> {
         let mut sizes = vec![];
         for size in self.head(graph).into_iter().chain(self.gradient.sums.iter().flat_map(|sums| sums.heads(graph))) {
@@ -60,12 +59,12 @@ impl Pattern {
         sizes
     }
 
-    /// Whether a node is part of the softmax: beyond the scores, and not the output.
+    /// True if `node` is part of the softmax: behind the scores and before the output.
     pub fn is_of_softmax(&self, node: NodeId) -> bool {
         self.softmax.contains(&node)
     }
 
-    /// The nodes that nothing stores: the attention's kernel has them, or kernels of its gradient compute them again.
+    /// Nodes that are never materialized: the attention's kernel holds them, or gradient kernels recompute them.
     pub fn unstored(&self) -> impl Iterator<Item = NodeId> {
         let own = self.nodes.iter().filter(|node| **node != self.output);
         own.chain(&self.gradient.recomputed).copied()
@@ -75,14 +74,16 @@ impl Pattern {
 /// The attentions of a graph.
 #[derive(Clone, Debug, Default)]
 pub struct Recognized {
-    /// Those that become kernels, in order of their outputs.
+    /// Attentions that become kernels, in order of their outputs.
     pub patterns: Vec<Pattern>,
-    /// What keeps others from it.
+    /// Reads that prevent other attentions.
     pub read: Vec<Read>,
 }
 
-/// The attentions among the live nodes of a graph, in order of their outputs. `assumes`: whether a plan may assume that
-/// sizes known only at launch fit a kernel ([`assumptions`]). Sums of gradients of which one is in `apart` get kernels of their own.
+/// Finds attentions among the live nodes, in order of their outputs.
+///
+/// With `assumes`, sizes known only at launch may be assumed to fit a kernel ([`assumptions`]). Gradient sums in
+/// `apart` get kernels of their own.
 pub fn recognize(graph: &Graph, live: &BTreeSet<NodeId>, assumes: bool, apart: &BTreeSet<NodeId>) -> Recognized {
     let mut users: Vec<Vec<NodeId>> = vec![vec![]; graph.nodes.len()];
     for &node in live {
@@ -103,7 +104,7 @@ pub fn recognize(graph: &Graph, live: &BTreeSet<NodeId>, assumes: bool, apart: &
     recognized
 }
 
-/// What the kernel of a pattern takes for granted.
+/// Checks at launch that the kernel of a pattern relies on.
 pub fn assumptions(graph: &Graph, pattern: &Pattern) -> Vec<Check> {
     let check = |size: Size| Check {
         relation: Relation::AtMost,
@@ -114,7 +115,7 @@ pub fn assumptions(graph: &Graph, pattern: &Pattern) -> Vec<Check> {
     pattern.unbounded(graph).into_iter().map(check).collect()
 }
 
-/// What `node` is the softmax of along the last axis, if it is one.
+/// Input of the softmax along the last axis that computes `node`, if any.
 pub fn scores(graph: &Graph, node: NodeId) -> Option<NodeId> {
     Softmax::find(graph, node).map(|softmax| softmax.scores)
 }
@@ -135,7 +136,7 @@ impl Context<'_> {
         &self.graph.nodes[node].ty
     }
 
-    /// The attention that `output` is, or who reads what would not be stored.
+    /// The attention with this output, or the read that prevents it.
     fn pattern(&self, output: NodeId) -> Option<Result<Pattern, Read>> {
         let Op::Matmul { lhs, rhs } = *self.op(output) else { return None };
         let softmax = Softmax::find(self.graph, lhs)?;
@@ -179,13 +180,12 @@ impl Context<'_> {
         read.map(Err)
     }
 
-    /// Whether nothing but the pattern needs the value of `node`.
     fn is_inner(&self, node: NodeId, pattern: &Pattern) -> bool {
         let users = &self.users[node.index()];
         !self.graph.results.contains(&node) && users.iter().all(|user| pattern.nodes.contains(user))
     }
 
-    /// Adds the nodes between `product` and `node`, both included, if there are any.
+    /// Adds all nodes on paths from `product` to `node`, both included.
     fn path(&self, node: NodeId, product: NodeId, nodes: &mut BTreeSet<NodeId>) {
         let (mut found, mut pending) = (BTreeSet::from([product]), vec![node]);
         while let Some(node) = pending.pop() {
@@ -193,7 +193,7 @@ impl Context<'_> {
                 pending.extend(self.op(node).operands());
             }
         }
-        // Operands come first. Every one counts: all paths belong to the pattern.
+        // Operands precede their users, so one pass suffices.
         let mut leads = BTreeSet::from([product]);
         for node in found {
             if self.op(node).is_pointwise() && self.op(node).operands().iter().any(|x| leads.contains(x)) {
@@ -204,13 +204,12 @@ impl Context<'_> {
     }
 }
 
-/// Builds the group of a pattern, without its name and stores, and the values of `outputs` in its body.
+/// Builds the group of a pattern without name and stores, and the values of `outputs` in its body.
 ///
-/// `region` holds the nodes of the epilogue, the pattern's output among them; `outputs` are those of them to be stored.
-/// `stored` says where nodes are that the kernel may read.
+/// `region` holds the epilogue with the pattern's output; `stored` returns slots of readable nodes.
 ///
 /// # Errors
-/// When an operand or something that the scores or the epilogue read would have to be in memory.
+/// If an operand, or an input of scores or epilogue, must be materialized.
 pub fn group(
     graph: &Graph,
     uses_coordinates: &[bool],
@@ -265,7 +264,7 @@ pub fn group(
     Ok((Group { name: String::new(), kind, shape, nodes, accesses, fixed, body, stores: vec![] }, values))
 }
 
-/// Whether a value of an attention's body is a number per row: it follows from the row's largest score or sum of exponentials.
+/// True if a value depends on the row statistics, hence is one value per row.
 pub fn is_of_row(body: &Body, value: ValueId) -> bool {
     let (mut seen, mut pending) = (BTreeSet::new(), vec![value]);
     while let Some(value) = pending.pop() {
@@ -280,7 +279,7 @@ pub fn is_of_row(body: &Body, value: ValueId) -> bool {
     false
 }
 
-/// The nodes that the kernel computes on its way from memory to its output, in order.
+/// Nodes that the kernel computes between memory and its output, in order.
 fn computed_nodes(
     graph: &Graph,
     pattern: &Pattern,

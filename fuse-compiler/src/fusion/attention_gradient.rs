@@ -1,9 +1,9 @@
-//! The gradient of an attention: products whose left operand follows, element by element, from scores that are computed again.
+//! Attention gradients: products whose left operand is a pointwise function of recomputed scores.
 //!
-//! Input: an attention whose scores other nodes read, too. Output: those products as [`WeightedSums`], one for each kernel, and what
-//! nothing has to store because kernels compute it again; or who reads it so that it must be stored.
+//! Input: an attention whose scores have other readers. Output: the products as [`WeightedSums`], one per kernel, and
+//! the nodes that kernels recompute; or the reader that requires a materialized score.
 //!
-//! `grad/attention` writes gradients so that this finds them: probabilities from scores and two numbers per row.
+//! `grad/attention` writes gradients in this form: probabilities from scores and two statistics per row.
 //!
 //! Not here: the kernels' programs (`weighted_sum`).
 
@@ -17,25 +17,25 @@ use crate::{
     operations::UnaryOp,
 };
 
-/// Products that a kernel computes of scores.
+/// Maximum score products per kernel.
 const MAX_PRODUCTS: usize = 2;
 
-/// Sums that a kernel computes of the same products: more would need more registers than there are.
+/// Maximum sums per kernel over the same products, limited by registers.
 const MAX_SUMS: usize = 2;
 
-/// `Σ f(a·b, c·d)[m, n] · w[n, :]` for each of a kernel's sums: matrix products whose left operand nothing stores.
+/// One kernel's sums `Σ f(a·b, c·d)[m, n] · w[n, :]`: matrix products whose left operand is never stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WeightedSums {
-    /// The `matmul`s, of one shape.
+    /// The sums' `matmul` nodes, all of one shape.
     pub outputs: Vec<NodeId>,
-    /// The `matmul`s that their left operands follow from.
+    /// The `matmul` nodes that the left operands are computed from.
     pub products: Vec<NodeId>,
-    /// Whether rows of the sums are columns of the products.
+    /// True if rows of the sums are columns of the products.
     pub exchanged: bool,
 }
 
 impl WeightedSums {
-    /// The depths of the products, and the number of columns.
+    /// Depths of the products, then the number of columns.
     pub fn heads(&self, graph: &Graph) -> Vec<Size> {
         let last = |node: NodeId| graph.nodes[node].ty.shape.last().cloned().unwrap_or(Size::ONE);
         let depth = |&product: &NodeId| match graph.nodes[product].op {
@@ -46,31 +46,32 @@ impl WeightedSums {
     }
 }
 
-/// What is found around an attention.
+/// The part of a gradient that recomputes an attention's scores.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Gradient {
-    /// The sums, by kernel.
+    /// The sums, grouped by kernel.
     pub sums: Vec<WeightedSums>,
-    /// The nodes from products to left operands of sums, which kernels compute again.
+    /// Nodes between products and left operands, recomputed by the kernels.
     pub recomputed: BTreeSet<NodeId>,
 }
 
-/// A value that something reads which is neither the attention nor part of its gradient.
+/// A value of an attention or its gradient that another operation reads.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Read {
     /// The value.
     pub node: NodeId,
     /// Its reader.
     pub by: NodeId,
-    /// Why it cannot do without memory.
+    /// Reason to store it.
     pub reason: &'static str,
 }
 
-/// The gradient of an attention whose scores are read by others. `users` are the live users of all nodes; sums of which one is in
-/// `apart` do not share a kernel.
+/// Finds the gradient of an attention whose scores have other readers.
+///
+/// `users` are the live users of all nodes. Sums in `apart` get kernels of their own.
 ///
 /// # Errors
-/// What has to be stored.
+/// The value that must be stored.
 pub fn find(
     graph: &Graph,
     users: &[Vec<NodeId>],
@@ -81,7 +82,7 @@ pub fn find(
     let search = Search { graph, pattern };
     let mut found: Vec<Sum> = live.iter().filter_map(|&output| search.sum(output)).collect();
     let all: BTreeSet<NodeId> = found.iter().flat_map(|sum| sum.inner.iter().copied()).collect();
-    // A sum whose other operand is recomputed would need it in memory: its readers then are outsiders.
+    // If the other operand of a sum is recomputed, it would need storage; its readers then are outsiders.
     found.retain(|sum| !all.contains(&sum.values));
     let recomputed: BTreeSet<NodeId> = found.iter().flat_map(|sum| sum.inner.iter().copied()).collect();
     let outputs: BTreeSet<NodeId> = found.iter().map(|sum| sum.output).collect();
@@ -108,7 +109,6 @@ pub fn find(
         let reason = "its head is too large for a kernel that computes scores again";
         return Err(Read { node: pattern.product, by: large.outputs[0], reason });
     }
-    // A number per row and an output of one column would look the same.
     let columns = graph.nodes[pattern.output].ty.shape.last();
     if columns.is_some_and(Size::is_one) {
         let reason = "values of one column are not told from numbers per row";
@@ -117,13 +117,14 @@ pub fn find(
     Ok(Gradient { sums, recomputed })
 }
 
-/// Two numbers per row that the gradient reads: what the scores are relative to, and the reciprocal of the sum of exponentials. They
-/// belong to each other, because a schedule may take something else than the largest score.
+/// Two statistics per row that the gradient reads: the softmax's offset and the reciprocal of its sum.
+///
+/// They belong together, because a schedule may use another offset than the largest score.
 #[derive(Default)]
 struct Numbers {
-    /// These values.
+    /// The statistics that kernels store.
     stored: BTreeSet<NodeId>,
-    /// The nodes between them and the statistics, both included.
+    /// Nodes between them and the softmax's statistics, both included.
     nodes: BTreeSet<NodeId>,
 }
 
@@ -145,7 +146,7 @@ fn numbers_of_rows(graph: &Graph, live: &BTreeSet<NodeId>, [largest, total]: [No
     numbers
 }
 
-/// The outputs of attentions that nothing reads although the gradient of their values needs their scores.
+/// Outputs of attentions without readers whose scores the gradient of their values needs.
 pub fn unread_outputs(graph: &Graph, live: &BTreeSet<NodeId>) -> Vec<NodeId> {
     let unread = graph.nodes.iter().filter(|(id, _)| !live.contains(id));
     let outputs = unread.filter(|(_, node)| {
@@ -158,18 +159,17 @@ pub fn unread_outputs(graph: &Graph, live: &BTreeSet<NodeId>) -> Vec<NodeId> {
     outputs.map(|(id, _)| id).collect()
 }
 
-/// A product whose left operand follows from scores.
+/// A product whose left operand is computed from scores.
 struct Sum {
     output: NodeId,
-    /// The right operand.
     values: NodeId,
     products: BTreeSet<NodeId>,
     exchanged: bool,
-    /// The nodes from products to the left operand, both included.
+    /// Nodes from the products to the left operand, both included.
     inner: BTreeSet<NodeId>,
 }
 
-/// Sums of the same shape and orientation that share their products, by kernel.
+/// Groups sums of equal shape and orientation that share products into kernels.
 fn grouped(graph: &Graph, found: &[Sum], apart: &BTreeSet<NodeId>) -> Vec<WeightedSums> {
     let mut kernels: Vec<WeightedSums> = vec![];
     for sum in found {
@@ -179,7 +179,7 @@ fn grouped(graph: &Graph, found: &[Sum], apart: &BTreeSet<NodeId>) -> Vec<Weight
             let whole = kernel.outputs.iter().chain([&sum.output]).all(|output| !apart.contains(output));
             let alike = kernel.exchanged == sum.exchanged && graph.nodes[kernel.outputs[0]].ty == *ty;
             let few = products.len() <= MAX_PRODUCTS && kernel.outputs.len() < MAX_SUMS;
-            // Those of one gradient need nothing of each other but its scores.
+            // Sums of one gradient depend only on its scores.
             let waits = kernel.outputs.iter().any(|&output| depends(graph, sum.output, output));
             whole && alike && few && !waits
         };
@@ -200,7 +200,7 @@ fn grouped(graph: &Graph, found: &[Sum], apart: &BTreeSet<NodeId>) -> Vec<Weight
     kernels
 }
 
-/// Whether `node` follows from `from`, which is before it.
+/// True if `node` depends on the earlier node `from`.
 fn depends(graph: &Graph, node: NodeId, from: NodeId) -> bool {
     let (mut seen, mut pending) = (BTreeSet::new(), vec![node]);
     while let Some(node) = pending.pop() {
@@ -220,7 +220,6 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// The sum that `output` is, if its left operand follows from the attention's product.
     fn sum(&self, output: NodeId) -> Option<Sum> {
         let Op::Matmul { lhs, rhs } = self.graph.nodes[output].op else { return None };
         let shape = |node: NodeId| &self.graph.nodes[node].ty.shape;
@@ -243,8 +242,7 @@ impl Search<'_> {
         })
     }
 
-    /// The products that a left operand follows from, each with whether its last two axes are exchanged there, and the nodes from
-    /// them to the operand.
+    /// Products behind a left operand, each with a flag for exchanged last axes, and the nodes between.
     fn leading_to(&self, lhs: NodeId) -> (BTreeSet<(NodeId, bool)>, BTreeSet<NodeId>) {
         let (mut found, mut pending) = (BTreeSet::new(), vec![(lhs, false)]);
         while let Some(at) = pending.pop() {
@@ -258,7 +256,7 @@ impl Search<'_> {
         };
         let products: BTreeSet<(NodeId, bool)> = found.iter().copied().filter(|&(node, _)| is_product(node)).collect();
         let mut leads = products.clone();
-        // Operands come first.
+        // Operands precede their users.
         for at in found {
             if self.sources(at).iter().any(|source| leads.contains(source)) {
                 leads.insert(at);
@@ -267,10 +265,10 @@ impl Search<'_> {
         (products, leads.into_iter().map(|(node, _)| node).collect())
     }
 
-    /// What a node follows from element by element, up to its last two axes exchanged.
+    /// Pointwise operands of a node, through permutes that exchange the last two axes.
     fn sources(&self, (node, exchanged): (NodeId, bool)) -> Vec<(NodeId, bool)> {
         match &self.graph.nodes[node].op {
-            // The softmax itself is not computed again.
+            // The softmax itself is not recomputed.
             _ if self.pattern.is_of_softmax(node) => vec![],
             op if op.is_pointwise() => op.operands().into_iter().map(|x| (x, exchanged)).collect(),
             Op::Permute { x, permutation } if exchanges(permutation) => vec![(*x, !exchanged)],
@@ -279,7 +277,6 @@ impl Search<'_> {
     }
 }
 
-/// Whether a permutation exchanges the last two axes and nothing else.
 fn exchanges(permutation: &[usize]) -> bool {
     let rank = permutation.len();
     rank >= 2 && permutation.iter().copied().eq((0..rank - 2).chain([rank - 1, rank - 2]))

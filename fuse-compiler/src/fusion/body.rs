@@ -1,8 +1,7 @@
-//! Bodies: straight-line pointwise programs over one space of a kernel, with memory accesses resolved.
+//! Bodies: straight-line pointwise programs over one kernel space, with memory accesses resolved.
 //!
-//! Input: nodes of a graph and the set of values that are in memory. Output: a [`Body`], in which every
-//! value comes after its operands, equal values appear once, and values that depend on literals only are
-//! folded by the interpreter's definition of the operation.
+//! Input: nodes of a graph and the set of materialized values. Output: a [`Body`] whose operands precede their users.
+//! Equal values appear once; constants are folded with the interpreter's definitions.
 
 mod quantized;
 
@@ -24,8 +23,9 @@ use crate::{
 
 pub use quantized::Dequantize;
 
-/// Evaluations of values that a kernel has computed at another place already, up to which its body may grow. What is read at several
-/// places is mostly stored before that (`recompute`); this bounds what the estimates there missed.
+/// Maximum repeated evaluations per body.
+///
+/// `recompute` stores most values read at several places; this bounds misses of its estimates.
 const MAX_REPEATS: usize = 1024;
 
 /// Index of a value in a [`Body`].
@@ -34,40 +34,45 @@ pub type ValueId = usize;
 /// A pointwise program.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Body {
-    /// The values, operands first.
+    /// Values, operands first.
     pub values: Vec<Value>,
 }
 
 /// One value of a body.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Value {
-    /// How it is computed.
+    /// The operation.
     pub op: ValueOp,
     /// Its dtype; `f16` values are computed in `f32`.
     pub dtype: DType,
 }
 
-/// How a value is computed.
+/// Operation that computes a value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ValueOp {
-    /// Read through the kernel's access with this index.
+    /// Load through the kernel access of this index.
     Load(u16),
-    /// Read through an access (one that is `gathered`) at computed coordinates: along each view axis in `at`, which no
-    /// axis of the space walks, the value (`i32`, inside the view) is added to the coordinate.
+    /// Load through a `gathered` access at computed coordinates.
+    ///
+    /// Each view axis in `at` is walked by no axis of the space; its `i32` value, in bounds, is added to the
+    /// coordinate.
     Gather {
         /// The access.
         access: u16,
         /// View axes and coordinates.
         at: Vec<(u8, ValueId)>,
     },
-    /// A value of a quantized tensor at coordinates of its own.
+    /// Load and dequantization of one value of a quantized tensor.
     Dequantize(Box<Dequantize>),
-    /// The sum of products that the contraction computed for this element, with its product's number; in the bodies of
-    /// an attention, the score before its prologue (`Space::Score`), or (`Space::Point`) 0 the normalized output, 1 the row's
-    /// largest score, and 2 its sum of exponentials.
+    /// Accumulator of the product with this number.
+    ///
+    /// In attention bodies: in `Space::Score`, the score before its prologue. In `Space::Point`: 0 the normalized
+    /// output, 1 the row's largest score, 2 its sum of exponentials.
     Accumulator(u8),
-    /// All elements of the row taken together: of a value that may vary along the reduced axes (reduction), along the
-    /// columns (contraction) or along the depth (its left operand), one value per row.
+    /// Reduction of a row to one value.
+    ///
+    /// The operand may vary along the reduced axes (reduction), the columns (contraction) or the depth (its left
+    /// operand).
     Reduce(ReduceOp, ValueId),
     /// A size as a number.
     Size(Size),
@@ -88,14 +93,14 @@ pub enum ValueOp {
     Binary(BinaryOp, ValueId, ValueId),
     /// A comparison.
     Compare(CompareOp, ValueId, ValueId),
-    /// A choice: condition, taken where it holds, taken elsewhere.
+    /// `Select(condition, on_true, on_false)`.
     Select(ValueId, ValueId, ValueId),
     /// A conversion to the value's dtype.
     Cast(ValueId),
 }
 
 impl ValueOp {
-    /// The accesses that it reads through.
+    /// Accesses that the operation reads through.
     pub fn accesses(&self) -> Vec<u16> {
         match self {
             Self::Load(access) | Self::Gather { access, .. } => vec![*access],
@@ -104,45 +109,45 @@ impl ValueOp {
         }
     }
 
-    /// Words of a partial result, of a reduction.
+    /// Words of a reduction's partial result; 0 for other operations.
     pub fn state_words(&self) -> u32 {
         if let Self::Reduce(op, _) = self { op.state_words() } else { 0 }
     }
 }
 
-/// An access of a kernel, with what the compiler knows about its strides.
+/// An access of a kernel with the compiler's knowledge of its strides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KernelAccess {
-    /// The access as the runtime sees it.
+    /// The access in the artifact.
     pub access: Access,
-    /// The element type of the buffer.
+    /// Element type of the buffer.
     pub dtype: DType,
-    /// For each axis of the space, whether it may turn out to be broadcast at launch.
+    /// Per axis of the space: may turn out to be broadcast at launch.
     pub may_repeat: Vec<bool>,
-    /// Whether it is read at computed coordinates ([`ValueOp::Gather`], [`ValueOp::Dequantize`]), lane by lane.
+    /// Read at computed coordinates ([`ValueOp::Gather`], [`ValueOp::Dequantize`]), lane by lane.
     pub gathered: bool,
 }
 
 impl KernelAccess {
-    /// Whether it reads element `i` for the `i`-th index of a space with the given shape, always.
+    /// True if index `i` of a space of this shape always reads element `i`.
     pub fn is_whole(&self, shape: &[Size]) -> bool {
         let identity = self.access.axes.iter().enumerate().all(|(d, axis)| *axis == Some(d as u8));
         identity && *self.access.view == *shape && self.access.starts.is_empty()
     }
 }
 
-/// Why a body could not be built: `node` would have to be in memory.
+/// Error of building a body: `node` must be materialized.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NeedsStorage {
     /// The value to store.
     pub node: NodeId,
     /// Its consumer.
     pub consumer: NodeId,
-    /// Why.
+    /// The reason.
     pub reason: &'static str,
 }
 
-/// Builds the bodies of one kernel, which share their accesses.
+/// Builds one kernel's bodies, which share their accesses.
 pub struct BodyBuilder<'a> {
     graph: &'a Graph,
     uses_coordinates: &'a [bool],
@@ -152,12 +157,12 @@ pub struct BodyBuilder<'a> {
 }
 
 impl<'a> BodyBuilder<'a> {
-    /// A builder for a kernel that may read the values for which `stored` gives a slot.
+    /// Creates a builder that may read the values for which `stored` returns a slot.
     pub fn new(graph: &'a Graph, uses_coordinates: &'a [bool], stored: &'a dyn Fn(NodeId) -> Option<Slot>) -> Self {
         Self { graph, uses_coordinates, stored, accesses: vec![], fixed: false }
     }
 
-    /// The body that computes `outputs` in a region of a kernel, and the value of each output.
+    /// Builds the body that computes `outputs` in a region, with the value of each output.
     pub fn body(&mut self, region: &Region<'_>, outputs: &[NodeId]) -> Result<(Body, Vec<ValueId>), NeedsStorage> {
         let mut walk = Walk {
             builder: self,
@@ -177,7 +182,7 @@ impl<'a> BodyBuilder<'a> {
         Ok((body, values))
     }
 
-    /// The kernel's accesses, and whether it uses coordinates as values.
+    /// The kernel's accesses, and a flag for coordinates used as values.
     pub fn finish(self) -> (Vec<KernelAccess>, bool) {
         (self.accesses, self.fixed)
     }
@@ -191,28 +196,28 @@ impl<'a> BodyBuilder<'a> {
     }
 }
 
-/// What a body computes: where, and what of it the kernel itself holds.
+/// Context of a body: its space, and the values that the kernel itself holds.
 pub struct Region<'r> {
-    /// The space that the body's coordinates lie in.
+    /// Space of the body's coordinates.
     pub space: Space,
-    /// Number of axes of the space.
+    /// Rank of the space.
     pub rank: usize,
-    /// Nodes that the kernel computes even if they are stored, because it stores them itself.
+    /// Nodes that the kernel computes although they are stored, because it stores them itself.
     pub inside: &'r dyn Fn(NodeId) -> bool,
-    /// The coordinates at which the kernel computes a node of `inside` (or one of `sums`).
+    /// Coordinates at which the kernel computes a node of `inside` or `sums`.
     pub place: &'r dyn Fn(NodeId) -> IndexMap,
-    /// The contractions whose results the body starts from.
+    /// Contractions whose accumulators the body starts from.
     pub sums: &'r [NodeId],
-    /// The contraction that the outputs are an operand of: its batch axes are the space's.
+    /// The contraction that takes the outputs as an operand; its batch axes are the space's.
     pub operand_of: Option<NodeId>,
-    /// Whether the space has the last two axes of such an operand in the other order.
+    /// The space has the last two axes of the operand in reverse order.
     pub exchanged: bool,
-    /// The extent of the space's last axis, if the kernel reduces an operand's rows along it.
+    /// Extent of the space's last axis, if the kernel reduces rows of an operand along it.
     pub row_prologue: Option<&'r Size>,
 }
 
 impl<'r> Region<'r> {
-    /// A region that starts from what is in memory, and is no operand.
+    /// Creates a region without accumulators that is no contraction's operand.
     pub fn new(
         space: Space,
         rank: usize,
@@ -227,40 +232,35 @@ struct Walk<'w, 'a> {
     builder: &'w mut BodyBuilder<'a>,
     region: &'w Region<'w>,
     body: Body,
-    /// The values of nodes, by where these are read.
+    /// Values by node and the coordinates of the read.
     memo: HashMap<(NodeId, IndexMap), ValueId>,
-    /// The numbers of the body's values.
     numbers: HashMap<Value, ValueId>,
-    /// How often each value that could be stored was evaluated.
+    /// Evaluation counts of values that could be stored.
     evaluated: BTreeMap<NodeId, Evaluated>,
-    /// Evaluations of all of them but the first of each.
+    /// Evaluations beyond the first of each value.
     repeats: usize,
 }
 
-/// Evaluations of a node in one body.
 struct Evaluated {
-    /// Places at which it was evaluated.
+    /// Distinct coordinates.
     places: usize,
     /// Values that the first evaluation added to the body.
     values: usize,
-    /// The node that read it first.
+    /// First reader.
     consumer: NodeId,
 }
 
-/// A value to compute: a node, where it is read, and for whom.
+/// A value to compute.
 struct Pending {
     node: NodeId,
     map: IndexMap,
     consumer: NodeId,
-    /// Values of the body when it was first wanted.
+    /// Length of the body at the first request.
     before: usize,
 }
 
-/// Why a value has not been computed.
 enum Unfinished {
-    /// This one comes first.
     Operand(Pending),
-    /// It cannot be.
     Impossible(NeedsStorage),
 }
 
@@ -271,7 +271,8 @@ impl From<NeedsStorage> for Unfinished {
 }
 
 impl Walk<'_, '_> {
-    /// Operands of a contraction may lack or repeat batch axes: literal ones repeat, others may at launch.
+    /// Coordinates of an output. Operands of a contraction may lack or repeat batch axes: literal 1s repeat, others may
+    /// at launch.
     fn output_map(&self, output: NodeId) -> IndexMap {
         let nodes = &self.builder.graph.nodes;
         let Some(matmul) = self.region.operand_of else { return (self.region.place)(output) };
@@ -284,13 +285,13 @@ impl Walk<'_, '_> {
         own.through_broadcast(from, &full)
     }
 
-    /// Whether `map` is where the kernel computes `node`.
     fn is_in_place(&self, node: NodeId, map: &IndexMap) -> bool {
         map.agrees(&(self.region.place)(node), &self.builder.graph.nodes[node].ty.shape)
     }
 
-    /// The value of `node` at `map`, with all that it needs: a loop, since graphs are deeper than stacks. What lacks an operand is
-    /// computed again once that is there.
+    /// Computes `node` at `map` with all its operands.
+    ///
+    /// Iterative, since graphs are deeper than stacks: a value that lacks an operand is retried after it.
     fn value(&mut self, node: NodeId, map: &IndexMap, consumer: NodeId) -> Result<ValueId, NeedsStorage> {
         let mut pending = vec![Pending { node, map: map.clone(), consumer, before: self.body.values.len() }];
         while let Some(wanted) = pending.pop() {
@@ -306,10 +307,10 @@ impl Walk<'_, '_> {
         Ok(self.memo[&(node, map.clone())])
     }
 
-    /// Counts the evaluation of a node.
+    /// Counts an evaluation.
     ///
     /// # Errors
-    /// When the body repeats too much: with the value whose repetitions take most of it.
+    /// If the body repeats too much: names the value with most repeated work.
     fn count(&mut self, wanted: &Pending) -> Result<(), NeedsStorage> {
         let &Pending { node, consumer, before, .. } = wanted;
         let source = |node| (self.builder.stored)(node).is_some() || (self.region.inside)(node);
@@ -330,7 +331,6 @@ impl Walk<'_, '_> {
         })
     }
 
-    /// The value of a node that another needs, if it is there.
     fn known(&self, node: NodeId, map: IndexMap, consumer: NodeId) -> Result<ValueId, Unfinished> {
         let key = (node, map);
         let before = self.body.values.len();
@@ -348,7 +348,7 @@ impl Walk<'_, '_> {
         {
             return Ok(self.push(ValueOp::Accumulator(sum as u8), dtype));
         }
-        // What is in memory was computed at its own coordinates.
+        // A materialized value was computed at its own coordinates.
         let in_memory = |x: NodeId| (self.builder.stored)(strip_reshapes(graph, x)).is_some();
         let uses_coordinates = |x: NodeId| self.builder.uses_coordinates[x.index()] && !in_memory(x);
         match through_movement(graph, uses_coordinates, node, map) {
@@ -396,12 +396,11 @@ impl Walk<'_, '_> {
         Ok(self.push(op, dtype))
     }
 
-    /// The coordinates of a reduction's operand, if the kernel reduces the rows of an operand and this is one of theirs.
+    /// Coordinates of a reduction's operand, if the kernel reduces operand rows and this is one of them.
     fn operand_row(&self, reduction: (NodeId, &[usize]), map: &IndexMap) -> Option<IndexMap> {
         row_of(self.builder.graph, reduction, map, self.region.rank, self.region.row_prologue?)
     }
 
-    /// A coordinate as a value.
     fn coordinate(&mut self, axis: &AxisMap) -> ValueId {
         self.builder.fixed |= axis.axis.is_some();
         match axis.value {
@@ -414,7 +413,7 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// The operand's map of a `take`: the coordinate along `axis` is `index`, inside the operand.
+    /// Map of a `take`'s operand: the coordinate along `axis` is `index`, clamped to the operand.
     fn taken(&mut self, x: NodeId, axis: usize, index: ValueId, map: &IndexMap) -> IndexMap {
         let extent = self.builder.graph.nodes[x].ty.shape[axis].clone();
         let mut map = map.clone();
@@ -422,14 +421,13 @@ impl Walk<'_, '_> {
         map
     }
 
-    /// `max(min(index, extent - 1), 0)`, in this order so that an empty extent gives 0.
+    /// `max(min(index, extent - 1), 0)`: in this order an empty extent gives 0.
     fn inside_extent(&mut self, index: ValueId, extent: Size) -> ValueId {
         let below = self.below_extent(index, extent);
         let zero = self.integer(0);
         self.push(ValueOp::Binary(BinaryOp::Max, below, zero), DType::I32)
     }
 
-    /// `min(index, extent - 1)`.
     fn below_extent(&mut self, index: ValueId, extent: Size) -> ValueId {
         let extent = match extent.as_constant() {
             Some(value) => self.integer(value as i64),
@@ -444,13 +442,13 @@ impl Walk<'_, '_> {
         self.push(ValueOp::Literal(Literal::Integer(value)), DType::I32)
     }
 
-    /// A load, if `node` (or what it reshapes) is in memory.
+    /// Loads `node` if it, or the value it reshapes, is materialized.
     fn load(&mut self, node: NodeId, map: &IndexMap) -> Result<Option<ValueId>, NeedsStorage> {
         let graph = self.builder.graph;
         let source = strip_reshapes(graph, node);
         let Some(slot) = (self.builder.stored)(source) else { return Ok(None) };
         if (self.region.inside)(source) && !matches!(graph.nodes[source].op, Op::Input(_)) {
-            // The kernel computes this value itself: it may use it in place, but not at other coordinates.
+            // The kernel computes this value itself: usable in place, but not at other coordinates.
             if source == node && self.is_in_place(node, map) {
                 return Ok(None);
             }
@@ -466,7 +464,7 @@ impl Walk<'_, '_> {
         Ok(Some(self.push(op, ty.dtype)))
     }
 
-    /// The access through `map` to a buffer that is seen as a tensor of shape `view`, and the coordinates that are computed.
+    /// Access through `map` to a buffer viewed with shape `view`, and its computed coordinates.
     fn access(
         &mut self,
         (slot, dtype): (Slot, DType),
@@ -481,7 +479,7 @@ impl Walk<'_, '_> {
         for (view_axis, axis) in map.axes.iter().enumerate() {
             match (axis.axis, axis.value) {
                 (Some(d), _) => may_repeat[usize::from(d)] = axis.may_repeat,
-                // What is broadcast at launch has a single coordinate.
+                // Axes broadcast at launch have a single coordinate.
                 (None, Some(value)) if axis.may_repeat => {
                     at.push((view_axis as u8, self.inside_extent(value, view[view_axis].clone())));
                 }
@@ -501,7 +499,7 @@ impl Walk<'_, '_> {
         })
     }
 
-    /// The value as a literal, if all operands are.
+    /// Folds the value to a literal if all operands are literals.
     fn fold(&self, op: &ValueOp, dtype: DType) -> Option<Literal> {
         let literal = |id: ValueId| match self.body.values[id] {
             Value { op: ValueOp::Literal(literal), dtype } => Some((literal, dtype)),
@@ -537,7 +535,6 @@ impl Walk<'_, '_> {
     }
 }
 
-/// The value of a literal, rounded to its dtype.
 fn literal_value(literal: Literal, dtype: DType) -> f64 {
     match literal {
         Literal::Float(x) if dtype == DType::F16 => f16::from_f64(x).to_f64(),

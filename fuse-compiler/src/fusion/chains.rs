@@ -1,9 +1,8 @@
-//! Chains of matrix products: in which order they are multiplied.
+//! Orders of chained matrix products.
 //!
-//! Matrix multiplication is associative, so `a·b·c` may be computed as `(a·b)·c` or as `a·(b·c)`, and the work may
-//! differ by orders of magnitude. Where all dimensions are literals the cheapest order is known; otherwise each order
-//! becomes a graph of its own, and the launch chooses. Rounding differs between orders, within the same bounds on
-//! `|a|·|b|·|c|`.
+//! `a·b·c` equals `(a·b)·c` and `a·(b·c)`, but the work may differ by orders of magnitude. With literal dimensions the
+//! cheapest order is known; otherwise each order becomes a graph and the launch selects one. Rounding differs between
+//! orders, within the same bounds on `|a|·|b|·|c|`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,18 +14,18 @@ use crate::{
     graph::{Graph, Node, NodeId, Op, TensorType},
 };
 
-/// The longest chain of which every order is considered; of longer ones, left to right and right to left.
+/// Longest chain whose orders are all considered; longer ones get left to right and right to left.
 const MAX_FACTORS: usize = 4;
 
-/// The longest chain that is multiplied in another order than it is written. The search for the best order takes the third power
-/// of its length.
+/// Longest chain that is reordered. The search for the best order takes cubic time.
 const MAX_LENGTH: usize = 32;
 
-/// The most graphs.
+/// Maximum graphs per function.
 const MAX_ORDERS: usize = 5;
 
-/// The graph with its chains multiplied in the orders worth compiling, as written first; the graph alone if it has no
-/// chain, or if all dimensions are known and it is in the best order.
+/// The graph in every multiplication order worth compiling, as written first.
+///
+/// One graph if it has no chain, or if all dimensions are known: then in the best order.
 pub fn orders(graph: &Graph) -> Vec<Graph> {
     let moved = graph.nodes.handles().map(|id| (id, id)).collect();
     let mut graphs = vec![Reordered { graph: graph.clone(), moved }];
@@ -53,14 +52,14 @@ pub fn orders(graph: &Graph) -> Vec<Graph> {
     graphs.into_iter().map(|reordered| reordered.graph).collect()
 }
 
-/// A graph some of whose chains are multiplied in another order.
+/// A graph with some chains reordered.
 struct Reordered {
     graph: Graph,
-    /// Where the nodes of the graph as written are now. Products inside of reordered chains are gone.
+    /// Current nodes of the original graph's nodes; inner products of reordered chains are gone.
     moved: BTreeMap<NodeId, NodeId>,
 }
 
-/// Products whose only use is to be multiplied further.
+/// Products whose only use is another product.
 struct Chain {
     /// The last product.
     root: NodeId,
@@ -70,12 +69,10 @@ struct Chain {
     products: BTreeSet<NodeId>,
 }
 
-/// An order of multiplication over a range of factors.
+/// Order of multiplication over a range of factors.
 #[derive(Clone, Debug, PartialEq)]
 enum Tree {
-    /// A factor.
     Factor(usize),
-    /// The product of two parts.
     Product(Box<Tree>, Box<Tree>),
 }
 
@@ -119,7 +116,6 @@ fn chains(graph: &Graph) -> Vec<Chain> {
     found
 }
 
-/// The chain of which `root` is the last product.
 fn flatten(graph: &Graph, uses: &BTreeMap<NodeId, usize>, root: NodeId) -> Chain {
     let batch = |node: NodeId| {
         let shape = &graph.nodes[node].ty.shape;
@@ -141,7 +137,7 @@ fn flatten(graph: &Graph, uses: &BTreeMap<NodeId, usize>, root: NodeId) -> Chain
 }
 
 impl Chain {
-    /// Rows of the first factor, then the columns of each, if all are known.
+    /// Rows of the first factor, then columns of each factor; `None` if one is unknown.
     fn dimensions(&self, graph: &Graph) -> Option<Vec<u64>> {
         let extent = |node: NodeId, from_end: usize| {
             let shape = &graph.nodes[node].ty.shape;
@@ -168,7 +164,7 @@ fn tree_as_written(graph: &Graph, chain: &Chain) -> Tree {
     tree(graph, chain, chain.root, &mut 0)
 }
 
-/// Every order of `factors` factors, or left to right and right to left.
+/// Every order, or left to right and right to left for long chains.
 fn trees(factors: usize) -> Vec<Tree> {
     if factors <= MAX_FACTORS {
         return all_trees(0, factors);
@@ -193,7 +189,7 @@ fn all_trees(from: usize, to: usize) -> Vec<Tree> {
     pairs.collect()
 }
 
-/// Multiplications of an order.
+/// Number of multiplications.
 fn work(tree: &Tree, dimensions: &[u64]) -> u128 {
     match tree {
         Tree::Factor(_) => 0,
@@ -205,7 +201,7 @@ fn work(tree: &Tree, dimensions: &[u64]) -> u128 {
     }
 }
 
-/// The order with the fewest multiplications (the textbook's dynamic program over intervals of factors).
+/// Order with the fewest multiplications, by dynamic programming over intervals of factors.
 fn best_order(dimensions: &[u64]) -> Tree {
     let count = dimensions.len() - 1;
     let mut best: BTreeMap<(usize, usize), Tree> = (0..count).map(|i| ((i, i + 1), Tree::Factor(i))).collect();
@@ -221,12 +217,12 @@ fn best_order(dimensions: &[u64]) -> Tree {
 }
 
 impl Reordered {
-    /// The graph with one more chain multiplied in another order: its products stand where its last one stood.
+    /// Reorders one more chain: the new products replace its last one.
     fn with(&self, chain: &Chain, tree: &Tree) -> Self {
         let mut nodes: Arena<Node> = Arena::default();
         let mut moved: BTreeMap<NodeId, NodeId> = BTreeMap::new();
         let products: BTreeSet<NodeId> = chain.products.iter().map(|product| self.moved[product]).collect();
-        // Values that nobody uses may be made of products that go.
+        // Dead values may depend on removed products, so only live ones are copied.
         for id in live_nodes(&self.graph) {
             let node = &self.graph.nodes[id];
             if id == self.moved[&chain.root] {

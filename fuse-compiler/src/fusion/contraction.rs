@@ -12,7 +12,6 @@ use super::{
 };
 use crate::graph::{Graph, NodeId, Op};
 
-/// Builds the group of a contraction.
 pub(super) fn group(
     planner: &Planner<'_>,
     cut: &Cut,
@@ -31,7 +30,7 @@ pub(super) fn group(
     let rows = RowSpace { shape: shape.clone(), axes: vec![rank - 1] };
     let mut builder = BodyBuilder::new(graph, &planner.uses_coordinates, stored);
     let inside = |node: NodeId| cut.region.contains(&node);
-    // A permute that is not the kernel's own is an operand like any other: its shape is that of the elements.
+    // A permute outside the region is an operand like any other, with the shape of the elements.
     let place = |node: NodeId| match inside(node) {
         true => rows.place(graph, node),
         false => rows.place_of(&graph.nodes[node].ty),
@@ -81,8 +80,7 @@ pub(super) fn group(
     })
 }
 
-/// What a contraction that reduces its rows takes for granted: that a workgroup can own a row, and that there is a
-/// workgroup for each row that stores something.
+/// Checks for a contraction that reduces its rows: a workgroup owns a row, and each storing row has a workgroup.
 pub(super) fn assumptions(graph: &Graph, group: &Group) -> Vec<Check> {
     let reduces = group.body.values.iter().any(|value| matches!(value.op, ValueOp::Reduce(..)));
     let Some(columns) = group.shape.last().filter(|columns| reduces && columns.as_constant().is_none()) else {
@@ -102,7 +100,7 @@ pub(super) fn assumptions(graph: &Graph, group: &Group) -> Vec<Check> {
     checks
 }
 
-/// The nodes that a kernel computes on its way from memory to `roots`.
+/// Nodes that a kernel computes between memory and `roots`.
 pub(super) fn prologue_nodes(
     planner: &Planner<'_>,
     roots: &[NodeId],

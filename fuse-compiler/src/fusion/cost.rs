@@ -1,8 +1,7 @@
-//! What a plan costs at given sizes: the model by which plans are compared while compiling, and by which the oracle test
-//! searches for cheaper ones.
+//! Cost model of plans at given sizes, for comparisons at compile time and for the oracle test.
 //!
-//! Time = dispatches, plus bytes moved, plus arithmetic; each group reads every buffer once. The constants are those of
-//! an NVIDIA H200 (`docs/experiments.md`): what matters is their ratios. The launch has a finer model for variants.
+//! Time = dispatches + bytes moved + arithmetic; each group reads every buffer once. The constants are those of an
+//! NVIDIA H200 (`docs/experiments.md`); only their ratios matter. The launch has a finer model for variants.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +15,7 @@ use super::{
 };
 use crate::graph::{Graph, NodeId};
 
-/// Seconds that a dispatch adds to those before it.
+/// Seconds per dispatch.
 const DISPATCH: f64 = 2e-6;
 
 /// Bytes per second.
@@ -25,13 +24,13 @@ const BANDWIDTH: f64 = 4.2e12;
 /// Simple operations per second outside products.
 const OPERATIONS: f64 = 2e13;
 
-/// Multiply-adds per second of products.
+/// Multiply-adds per second in products.
 const MULTIPLY_ADDS: f64 = 2e13;
 
-/// Rows or columns of a tile: an operand's prologue runs once per tile that needs the element.
+/// Rows or columns of a tile: an operand's prologue runs once per tile that reads the element.
 const TILE: f64 = 128.0;
 
-/// The estimated seconds of a plan where symbol `i` has the value `symbols[i]`; infinite if a size is negative.
+/// Estimated seconds of a plan with `symbols[i]` for symbol `i`; infinite if a size is negative.
 pub fn seconds(graph: &Graph, groups: &Groups, symbols: &[u64]) -> f64 {
     groups.groups.iter().map(|group| group_seconds(graph, group, symbols)).sum()
 }
@@ -57,7 +56,7 @@ fn group_seconds(graph: &Graph, group: &Group, symbols: &[u64]) -> f64 {
             let again = points * depth / TILE;
             let (body, value) = &contraction.lhs;
             let parts = operand_parts(body, *value, &group.accesses, group.shape.len() - 1);
-            // Each pass over the rows reads them anew.
+            // Each pass over the rows loads them again.
             let pass = |stage: &BTreeSet<ValueId>| f64::from(values_cost(body, stage.iter().copied()) + LOAD);
             let passes = parts.stages.iter().map(pass).sum::<f64>();
             let left = f64::from(values_cost(body, parts.elements.iter().copied())) + passes;
@@ -86,7 +85,6 @@ fn group_seconds(graph: &Graph, group: &Group, symbols: &[u64]) -> f64 {
     DISPATCH + (read + written) / BANDWIDTH + (own + prologues) / OPERATIONS + products / MULTIPLY_ADDS
 }
 
-/// Simple operations of one evaluation.
 fn operations(body: &Body) -> f64 {
     body_cost(body).into()
 }

@@ -1,32 +1,32 @@
-//! Dependencies: which kernels wait for which, before they are built.
+//! Dependencies between kernels before they are built.
 //!
-//! A kernel waits for those that store what it reads, and where it writes a parameter in place, for all others that read the old
-//! value. Kernels merge as long as none would wait for itself.
+//! A kernel waits for the producers of its inputs. If it writes a parameter in place, it also waits for other readers
+//! of the old value. Kernels may merge if this creates no cycle.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Cut, in_place::InPlace};
 use crate::graph::{Graph, NodeId, Op};
 
-/// Which cuts wait for which, by their numbers.
+/// Dependency graph of cuts, by number.
 pub(super) struct Dependencies {
-    /// For each cut, those that it waits for.
+    /// Per cut: cuts that it waits for.
     needs: Vec<BTreeSet<usize>>,
-    /// For each cut, those that wait for it.
+    /// Per cut: cuts that wait for it.
     users: Vec<BTreeSet<usize>>,
-    /// Whether each cut is part of another one now.
+    /// Per cut: merged into another one.
     merged: Vec<bool>,
     producer: BTreeMap<NodeId, usize>,
-    /// The cuts that read a parameter.
+    /// Cuts that read a parameter.
     readers: BTreeMap<u16, BTreeSet<usize>>,
-    /// The nodes that parameters are.
+    /// Input nodes of parameters.
     params: BTreeMap<u16, NodeId>,
-    /// For each cut, the parameters and stored nodes that it reads.
+    /// Per cut: parameters and stored nodes that it reads.
     reads: Vec<BTreeSet<NodeId>>,
 }
 
 impl Dependencies {
-    /// Those of some cuts that write no parameter.
+    /// Dependencies of cuts that write no parameter.
     pub(super) fn new(graph: &Graph, cuts: &[Cut]) -> Self {
         let outputs =
             |(number, cut): (usize, &Cut)| cut.outputs.iter().map(move |&node| (node, number)).collect::<Vec<_>>();
@@ -45,7 +45,6 @@ impl Dependencies {
         found
     }
 
-    /// Adds what a cut reads.
     fn read(&mut self, graph: &Graph, number: usize, cut: &Cut) {
         let mut seen = BTreeSet::new();
         let mut pending: Vec<NodeId> = cut.outputs.iter().chain(&cut.region).copied().collect();
@@ -74,8 +73,7 @@ impl Dependencies {
         self.users[other].insert(number);
     }
 
-    /// Has the cut that stores `node` write it to `param` in place, behind all others that read this. Whether that is possible: none
-    /// of these may wait for it.
+    /// Lets the producer of `node` write `param` in place, after all other readers. Fails if one of them depends on it.
     pub(super) fn write_in_place(&mut self, param: u16, node: NodeId) -> bool {
         let (Some(&writer), Some(readers)) = (self.producer.get(&node), self.readers.get(&param)) else { return true };
         let mut readers = readers.clone();
@@ -88,13 +86,13 @@ impl Dependencies {
         true
     }
 
-    /// For each cut, whether it would wait for itself if it was one with `number`: another one stands between them.
+    /// Per cut: merging it with `number` would form a cycle through another cut.
     pub(super) fn parted_from(&self, number: usize) -> Vec<bool> {
         let [before, after] = [&self.needs, &self.users].map(|edges| beyond(edges, edges[number].iter().copied()));
         before.into_iter().zip(after).map(|(before, after)| before || after).collect()
     }
 
-    /// For each cut, the buffers that it binds at least: parameters and stored nodes.
+    /// Per cut: lower bound of the bound buffers, as parameters and stored nodes.
     pub(super) fn buffers(&self, cuts: &[Cut], in_place: &InPlace) -> Vec<BTreeSet<NodeId>> {
         let params: BTreeMap<NodeId, NodeId> =
             in_place.iter().filter_map(|(param, &node)| Some((node, *self.params.get(param)?))).collect();
@@ -103,7 +101,7 @@ impl Dependencies {
         cuts.iter().zip(&self.reads).map(all).collect()
     }
 
-    /// Makes a cut part of another one, from which none parts it.
+    /// Merges `number` into another cut; [`parted_from`](Self::parted_from) must permit it.
     pub(super) fn merge(&mut self, into: usize, number: usize) {
         for other in std::mem::take(&mut self.needs[number]) {
             self.users[other].remove(&number);
@@ -120,8 +118,7 @@ impl Dependencies {
         self.merged[number] = true;
     }
 
-    /// The numbers of the cuts that are not merged into others, so that each waits for earlier ones only, smaller numbers first;
-    /// fewer if some wait for each other.
+    /// Topological order of the unmerged cuts, smaller numbers first; incomplete if there is a cycle.
     pub(super) fn order(&self) -> Vec<usize> {
         let mut left: Vec<usize> = self.needs.iter().map(BTreeSet::len).collect();
         let mut ready: BTreeSet<usize> = (0..left.len()).filter(|&i| left[i] == 0 && !self.merged[i]).collect();
@@ -139,7 +136,7 @@ impl Dependencies {
     }
 }
 
-/// Whether each cut is reached from one of `start` by at least one edge.
+/// Nodes reachable from `start` by at least one edge.
 fn beyond(edges: &[BTreeSet<usize>], start: impl Iterator<Item = usize>) -> Vec<bool> {
     let mut found = vec![false; edges.len()];
     let mut pending: Vec<usize> = start.collect();

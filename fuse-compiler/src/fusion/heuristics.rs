@@ -1,4 +1,4 @@
-//! What pays: which values go through memory although a kernel could compute them in place.
+//! Fusion profitability: values to materialize although a kernel could compute them in place.
 //!
 //! Nothing here may affect correctness.
 
@@ -15,23 +15,24 @@ use super::{
 };
 use crate::graph::{Graph, NodeId, Op};
 
-/// Work up to which several kernels each recompute a shared value instead of one storing it.
+/// Maximum cost of a shared value that several kernels recompute.
 const MAX_RECOMPUTE_COST: u32 = 12;
 
-/// Simple operations that take as long as a trip through memory (`cost`).
+/// Cost of a store and a load, in simple operations (`cost`).
 pub(super) const STORE_COST: u32 = 40;
 
-/// Work up to which several kernels each recompute a value that broadcasts make of smaller ones: storing it saves no reads, and
-/// takes more memory than all of its operands.
+/// Maximum cost of recomputing a broadcast of smaller values.
+///
+/// Storing it saves no reads and takes more memory than its operands.
 const MAX_REPEATED_COST: u32 = 64;
 
-/// Repetitions of a value by a broadcast up to which it is worth to compute it again for each.
+/// Maximum copies of a broadcast value for which recomputation pays.
 const MAX_COPIES: u64 = 8;
 
-/// Reading an element that the cache has, in simple operations.
+/// Cost of a cached load, in simple operations.
 pub(super) const LOAD: u32 = 4;
 
-/// A shift, a mask, a conversion, and a multiplication with an addition.
+/// Shift, mask, conversion, multiply-add.
 const DEQUANTIZE: u32 = 4;
 
 /// Values to store, each with a consumer and the reason. `users` are the live users of each node.
@@ -79,7 +80,7 @@ pub(super) fn values_to_store(
             if unstored.contains(&node) {
                 return false;
             }
-            // One kernel computes what several products have as their left operand.
+            // One kernel computes the shared left operand of several products.
             let shared = !(normalized(node) && is_left_operand(graph, users, node));
             shared || costs[node.index()] > policy.prologue
         }));
@@ -113,25 +114,24 @@ fn shared_values(graph: &Graph, users: &[BTreeSet<NodeId>], costs: &[u32]) -> Ve
     found
 }
 
-/// Whether a value is a product's operand in `f16`, and not a quantized tensor, of which nobody wants the values in memory.
+/// True for a product's `f16` operand that is not dequantized; dequantized values stay out of memory.
 fn is_f16_matrix(graph: &Graph, product: NodeId, node: NodeId) -> bool {
     let [own, product] = [node, product].map(|node| graph.nodes[node].ty.dtype);
     own == DType::F16 && product == DType::F16 && !dequantizes(graph, node)
 }
 
-/// Whether a value is computed from a quantized tensor, pointwise.
+/// True if a value is a pointwise function of a quantized tensor.
 pub(super) fn dequantizes(graph: &Graph, node: NodeId) -> bool {
     computed_from(graph, node).into_iter().any(|node| matches!(graph.nodes[node].op, Op::Dequantize(_)))
 }
 
-/// Whether kernels that read a value should compute it themselves although it is no trifle: broadcasts make it of smaller
-/// values.
+/// True if consumers should recompute a costlier value, because broadcasts make it of smaller values.
 pub(super) fn is_cheap_to_repeat(graph: &Graph, node: NodeId) -> bool {
     let operations = computed_from(graph, node).into_iter().map(|node| operation_cost(&graph.nodes[node].op));
     is_repeated(graph, node) && operations.fold(0, u32::saturating_add) <= MAX_REPEATED_COST
 }
 
-/// Whether a reader computes a value for each of its own elements, or for few of them. A product does it for every tile.
+/// True if a reader evaluates a value at most a few times per element. A product does so for every tile.
 fn copies_few(graph: &Graph, reader: NodeId) -> bool {
     let node = &graph.nodes[reader];
     match node.op {
@@ -147,7 +147,7 @@ fn copies_few(graph: &Graph, reader: NodeId) -> bool {
     }
 }
 
-/// Whether every input that a value is computed from, pointwise, has fewer elements than it: broadcasts repeat them.
+/// True if every input of a pointwise value is smaller than it, because broadcasts repeat them.
 pub(super) fn is_repeated(graph: &Graph, node: NodeId) -> bool {
     let (mut seen, mut pending) = (BTreeSet::new(), vec![node]);
     while let Some(node) = pending.pop() {
@@ -163,12 +163,11 @@ pub(super) fn is_repeated(graph: &Graph, node: NodeId) -> bool {
     true
 }
 
-/// Whether a broadcast certainly adds elements.
 fn repeats(from: &[Size], to: &[Size]) -> bool {
     from.is_empty() || from.iter().zip(to).any(|(from, to)| from.is_one() && !to.is_one())
 }
 
-/// A value with all that a kernel computes on the way to it, down to reductions, products and what is in memory.
+/// A value with all that a kernel computes for it, down to reductions, products and materialized values.
 fn computed_from(graph: &Graph, node: NodeId) -> BTreeSet<NodeId> {
     let (mut found, mut pending) = (BTreeSet::new(), vec![node]);
     while let Some(node) = pending.pop() {
@@ -179,13 +178,11 @@ fn computed_from(graph: &Graph, node: NodeId) -> BTreeSet<NodeId> {
     found
 }
 
-/// Whether all that use a value are products of which it is the left operand.
 fn is_left_operand(graph: &Graph, users: &[BTreeSet<NodeId>], node: NodeId) -> bool {
     let mut readers = users[node.index()].iter().map(|&id| &graph.nodes[id].op);
     readers.all(|op| matches!(*op, Op::Matmul { lhs, rhs } if lhs == node && rhs != node))
 }
 
-/// Whether a value is computed from a reduction, pointwise.
 fn depends_on_rows(graph: &Graph, node: NodeId) -> bool {
     let (mut seen, mut pending) = (BTreeSet::new(), vec![node]);
     while let Some(node) = pending.pop() {
@@ -200,7 +197,7 @@ fn depends_on_rows(graph: &Graph, node: NodeId) -> bool {
     false
 }
 
-/// For each node, the work of computing one element of it from what is in memory.
+/// Cost per node of recomputing one element from materialized values.
 pub(super) fn recompute_costs(graph: &Graph) -> Vec<u32> {
     let mut costs = Vec::with_capacity(graph.nodes.len());
     for (_, node) in graph.nodes.iter() {
@@ -213,7 +210,7 @@ pub(super) fn recompute_costs(graph: &Graph) -> Vec<u32> {
     costs
 }
 
-/// The work of one operation on one element, in units of one simple arithmetic operation.
+/// Cost of one operation per element, in simple arithmetic operations.
 pub(super) fn operation_cost(op: &Op) -> u32 {
     match op {
         Op::Unary(op, _) => op.row().cost,
@@ -223,18 +220,18 @@ pub(super) fn operation_cost(op: &Op) -> u32 {
     }
 }
 
-/// The work of some of a program's values, in the same units.
+/// Cost of some of a program's values, in simple operations.
 pub fn values_cost(body: &Body, values: impl Iterator<Item = ValueId>) -> u32 {
     values.fold(0, |sum: u32, value| sum.saturating_add(value_cost(&body.values[value].op)))
 }
 
-/// The work of a program.
+/// Cost of a program, in simple operations.
 pub fn body_cost(body: &Body) -> u32 {
     let repeated = u32::try_from(repeated_loads(body)).unwrap_or(u32::MAX).saturating_mul(LOAD);
     values_cost(body, 0..body.values.len()).saturating_add(repeated)
 }
 
-/// Loads at computed coordinates through an access that was read before.
+/// Gathers beyond the first through the same access.
 fn repeated_loads(body: &Body) -> usize {
     let access = |value: &Value| match value.op {
         ValueOp::Gather { access, .. } => Some(access),

@@ -1,8 +1,7 @@
-//! Parameters that take new values in place: which kernels may write them directly, and copies for the others.
+//! In-place updates of parameters, and copies for those that cannot be written in place.
 //!
-//! A kernel writes a parameter after all others that read its old value. Within the kernel, no invocation may read what another
-//! writes: it reads exactly the element that it writes, or none. Where either cannot be had, the new value goes into memory of its
-//! own, and a kernel at the end copies it.
+//! A kernel writes a parameter after all other readers of its old value. Inside the kernel, an invocation may read only
+//! the element that it writes. Otherwise the new value gets its own memory, and a final kernel copies it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,11 +16,10 @@ use super::{
 };
 use crate::graph::{Graph, NodeId};
 
-/// For each parameter that is written in place, the node that it takes.
+/// Parameters written in place, with the node of the new value.
 pub(super) type InPlace = BTreeMap<u16, NodeId>;
 
-/// The parameters that can be written in place as far as the order of kernels goes: all but `copied` and those that would have
-/// kernels wait for each other.
+/// Parameters that launch order permits to write in place: all but `copied` and those that would form a cycle.
 pub(super) fn ordered(planner: &Planner<'_>, dependencies: &mut Dependencies) -> InPlace {
     let updates = planner.results.iter().enumerate().filter_map(|(result, &node)| {
         let param = planner.graph.updated_by(result).filter(|param| !planner.copied.contains(param))?;
@@ -30,7 +28,7 @@ pub(super) fn ordered(planner: &Planner<'_>, dependencies: &mut Dependencies) ->
     updates.filter(|&(param, node)| dependencies.write_in_place(param, node)).collect()
 }
 
-/// A parameter that the kernel of a group writes although another of its invocations may still read the old value.
+/// A parameter that the kernel writes while another invocation may still read the old value.
 pub(super) fn hazard(group: &Group) -> Option<u16> {
     group.stores.iter().find_map(|store| match store.slot {
         Slot::Param(param) if !reads_what_it_writes(group, store) => Some(param),
@@ -38,7 +36,7 @@ pub(super) fn hazard(group: &Group) -> Option<u16> {
     })
 }
 
-/// Whether each invocation reads nothing of the stored tensor but the element that it writes.
+/// True if each invocation reads only the element of the stored tensor that it writes.
 fn reads_what_it_writes(group: &Group, store: &Store) -> bool {
     let mut reads = group.accesses.iter().filter(|access| access.access.slot == store.slot).peekable();
     if reads.peek().is_none() {
@@ -50,9 +48,9 @@ fn reads_what_it_writes(group: &Group, store: &Store) -> bool {
     let shares_rows = |axes| is_per_row(store, axes) && !group.stores.iter().all(|store| is_per_row(store, axes));
     let alone = match &group.kind {
         GroupKind::Pointwise | GroupKind::WeightedSum(_) => true,
-        // All invocations of a row read its numbers, and one stores them.
+        // All invocations of a row read its statistics, and one stores them.
         GroupKind::Attention(_) => !is_per_row(store, 1),
-        // Rows of a product are reduced by invocations that read elements of each other.
+        // Invocations that reduce a product's row read each other's elements.
         GroupKind::Contraction(_) => !has_reductions(&group.body),
         GroupKind::Reduction(reduction) => !shares_rows(reduction.axes),
     };
@@ -64,7 +62,7 @@ fn reads_what_it_writes(group: &Group, store: &Store) -> bool {
     alone && reads.all(|access| !access.gathered && same(access))
 }
 
-/// Whether an access stays where it is along the last, reduced axes.
+/// True if an access does not move along the trailing, reduced axes.
 fn row_only(axes: &[Option<u8>], reduced: usize) -> bool {
     axes[axes.len() - reduced..].iter().all(Option::is_none)
 }
@@ -73,11 +71,10 @@ fn has_reductions(body: &Body) -> bool {
     body.values.iter().any(|value| matches!(value.op, ValueOp::Reduce(..)))
 }
 
-/// The kernels that copy new values into parameters which are not written in place, and into results of a value that is more results
-/// than its kernel writes.
+/// Copy kernels for parameters not written in place, and for further results of one value.
 ///
 /// # Errors
-/// None: what is copied is in memory.
+/// None: copied values are materialized.
 pub(super) fn copies(
     planner: &Planner<'_>,
     in_place: &InPlace,
@@ -116,7 +113,6 @@ fn copy(
     Ok(Group { name: String::new(), kind, shape, nodes: vec![], accesses, fixed, body, stores })
 }
 
-/// Why new values are copied, for the plan.
 pub(super) fn refusals(planner: &Planner<'_>, in_place: &InPlace) -> Vec<Refusal> {
     let graph = planner.graph;
     let copied: BTreeSet<(NodeId, u16)> = planner

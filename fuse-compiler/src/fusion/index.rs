@@ -1,30 +1,30 @@
-//! Index maps: how the coordinates of a kernel's domain become coordinates of a node's value.
+//! Index maps: coordinates of a node's value as a function of a kernel's domain.
 //!
-//! Permute, slice, broadcast and unit-axis reshape only rename coordinates, so a kernel reads through them
-//! without moving data. A reshape that mixes axes is free only directly on a stored (contiguous) value.
+//! Permute, slice, broadcast and unit-axis reshape only rename coordinates, so a kernel reads through them. A reshape
+//! that mixes axes is free only on a stored (contiguous) value.
 
 use fuse_artifact::{Access, Size, Slot, Space};
 
 use super::body::ValueId;
 use crate::graph::{Graph, NodeId, Op};
 
-/// For each axis of a value, where its coordinate comes from.
+/// Source of the coordinate along each axis of a value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct IndexMap {
     /// One entry per axis of the value.
     pub axes: Vec<AxisMap>,
 }
 
-/// The coordinate along one axis: `start + domain[axis]`, `start + value`, or just `start`.
+/// Coordinate along one axis: `start + domain[axis]`, `start + value`, or `start`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AxisMap {
-    /// The axis of the domain, if the coordinate varies with it.
+    /// Axis of the domain that the coordinate follows.
     pub axis: Option<u8>,
-    /// The value of the body that is the coordinate, if it is computed.
+    /// Body value of a computed coordinate.
     pub value: Option<ValueId>,
-    /// The first coordinate.
+    /// First coordinate.
     pub start: Size,
-    /// Whether the axis of the value may have extent 1 at launch where the domain's is larger.
+    /// The value's axis may have extent 1 at launch where the domain's is larger.
     pub may_repeat: bool,
 }
 
@@ -47,30 +47,30 @@ const fn zero() -> Size {
 }
 
 impl IndexMap {
-    /// Axis `d` of the value is axis `d` of the domain.
+    /// Maps axis `d` of the value to axis `d` of the domain.
     pub fn identity(rank: usize) -> Self {
         Self { axes: (0..rank).map(|d| AxisMap::along(d as u8)).collect() }
     }
 
-    /// As [`identity`](Self::identity), with the last two axes exchanged.
+    /// The identity with the last two axes exchanged.
     pub fn exchanged(rank: usize) -> Self {
         let mut map = Self::identity(rank);
         map.axes.swap(rank - 2, rank - 1);
         map
     }
 
-    /// Axis `d` of the value is axis `axes[d]` of the domain, or does not move.
+    /// Maps axis `d` of the value to axis `axes[d]` of the domain, or fixes it.
     pub fn along(axes: &[Option<u8>]) -> Self {
         Self { axes: axes.iter().map(|axis| axis.map_or(AxisMap::FIXED, AxisMap::along)).collect() }
     }
 
-    /// Whether both maps give the same coordinates of a value of `shape`: axes of extent 1 have only one.
+    /// True if both maps give the same coordinates of a value of `shape`; axes of extent 1 always agree.
     pub fn agrees(&self, other: &Self, shape: &[Size]) -> bool {
         let axes = self.axes.iter().zip(&other.axes).zip(shape);
         self.axes.len() == other.axes.len() && axes.into_iter().all(|((a, b), size)| a == b || size.is_one())
     }
 
-    /// The map of the operand of a broadcast from `from` to `to` (both outermost first; `from` may be rank 0).
+    /// Map of a broadcast's operand. Shapes are outermost first; `from` may be rank 0.
     pub fn through_broadcast(&self, from: &[Size], to: &[Size]) -> Self {
         if from.is_empty() {
             return Self { axes: vec![] };
@@ -87,7 +87,7 @@ impl IndexMap {
         Self { axes: axes.collect() }
     }
 
-    /// The access that reads a stored value of shape `view` through this map, from a space of `rank` axes.
+    /// Access to a stored value of shape `view` from a space of `rank` axes.
     pub fn access(&self, slot: Slot, space: Space, view: &[Size], rank: usize) -> Access {
         let mut axes = vec![None; rank];
         for (v, map) in self.axes.iter().enumerate() {
@@ -101,10 +101,10 @@ impl IndexMap {
     }
 }
 
-/// One step from a movement operation to its operand: the operand and its map.
+/// Steps from a movement operation to its operand and the operand's map.
 ///
-/// `Ok(None)` when `node` is not a movement; `Err` with a reason when the operand's coordinates are not an
-/// affine function of the domain's.
+/// `Ok(None)` if `node` is no movement; `Err` with a reason if the operand's coordinates are not affine in the
+/// domain's.
 pub fn through_movement(
     graph: &Graph,
     uses_coordinates: impl Fn(NodeId) -> bool,
@@ -141,7 +141,7 @@ pub fn through_movement(
     }
 }
 
-/// The operand's map through a reshape that only adds or removes axes of extent 1.
+/// Map through a reshape that only adds or removes axes of extent 1.
 fn through_unit_reshape(from: &[Size], to: &[Size], map: &IndexMap) -> Option<IndexMap> {
     let mut kept = to.iter().zip(&map.axes).filter(|(size, _)| !size.is_one());
     let mut axes = Vec::with_capacity(from.len());
@@ -159,7 +159,7 @@ fn through_unit_reshape(from: &[Size], to: &[Size], map: &IndexMap) -> Option<In
     kept.next().is_none().then_some(IndexMap { axes })
 }
 
-/// The value under a chain of reshapes, which has the same elements in the same order.
+/// Source of a chain of reshapes, with the same elements in the same order.
 pub fn strip_reshapes(graph: &Graph, mut node: NodeId) -> NodeId {
     while let Op::Reshape(x) = graph.nodes[node].op {
         node = x;
@@ -167,7 +167,7 @@ pub fn strip_reshapes(graph: &Graph, mut node: NodeId) -> NodeId {
     node
 }
 
-/// For each node, whether a kernel that inlines it would use a coordinate as a value (`index`).
+/// Per node: inlining it uses a coordinate as a value (`index`).
 pub fn uses_coordinates(graph: &Graph) -> Vec<bool> {
     let mut uses = vec![false; graph.nodes.len()];
     for (id, node) in graph.nodes.iter() {

@@ -1,4 +1,4 @@
-//! What is correct: which operations start kernels, and limits that every adapter has.
+//! Fusion legality: operations that start kernels, and limits of every adapter.
 
 use std::collections::BTreeSet;
 
@@ -8,21 +8,22 @@ use crate::{
     operations::{BinaryOp, UnaryOp},
 };
 
-/// Storage buffers per shader stage that every WebGPU adapter has.
+/// Storage buffers per shader stage that every WebGPU adapter provides.
 pub const MAX_STORAGE_BUFFERS: usize = 8;
 
-/// Whether an operation starts a kernel of its own kind.
+/// True if an operation starts a kernel of its own kind.
 pub fn is_anchor(op: &Op) -> bool {
     matches!(op, Op::Matmul { .. } | Op::Reduce { .. })
 }
 
-/// Whether an operation only renames coordinates.
+/// True if an operation only renames coordinates.
 pub fn is_movement(op: &Op) -> bool {
     matches!(op, Op::Permute { .. } | Op::Reshape(_) | Op::Slice { .. } | Op::Broadcast(_))
 }
 
-/// Computed values that are compared with their own largest or smallest elements, each with the reduction and the comparison: as in
-/// the gradient of `max`. A kernel that computes such a value again may round it otherwise, and find no element equal.
+/// Computed values compared with their own extremes, each with reduction and comparison, as in the gradient of `max`.
+///
+/// A kernel that recomputes such a value may round it differently and find no equal element.
 pub fn compared_extremes(graph: &Graph, live: &BTreeSet<NodeId>) -> Vec<[NodeId; 3]> {
     let mut found = vec![];
     for &comparison in live {
@@ -39,7 +40,7 @@ pub fn compared_extremes(graph: &Graph, live: &BTreeSet<NodeId>) -> Vec<[NodeId;
     found
 }
 
-/// Whether a value is rounded after it is loaded: not one that is moved, chosen, or has its sign changed.
+/// True if a value is rounded after it is loaded; moves, selections and sign changes do not round.
 fn rounds(graph: &Graph, value: NodeId) -> bool {
     let (mut seen, mut pending) = (BTreeSet::new(), vec![value]);
     while let Some(node) = pending.pop() {
@@ -67,15 +68,14 @@ pub fn through_movements(graph: &Graph, mut node: NodeId) -> NodeId {
     node
 }
 
-/// A group must not bind more than `most` buffers: otherwise names a value to store separately, other than those of `forced`,
-/// which are stored.
+/// Checks that a group binds at most `most` buffers; else names a value outside `forced` to store.
 pub(super) fn check_bindings(
     graph: &Graph,
     group: &Group,
     most: usize,
     forced: &BTreeSet<NodeId>,
 ) -> Result<(), Obstacle> {
-    // A kernel in several passes binds its scratch buffer beside what it reads and writes.
+    // A kernel in several passes also binds a scratch buffer.
     let scratch = usize::from(!matches!(group.kind, GroupKind::Pointwise | GroupKind::WeightedSum(_)));
     if group.tensors().len() + scratch <= most {
         return Ok(());
@@ -93,7 +93,7 @@ pub(super) fn check_bindings(
     if let GroupKind::Attention(attention) = &group.kind
         && !forced.contains(&attention.output)
     {
-        // Readers of the output read it from memory. A part of the scores there would end the attention.
+        // Readers load the output from memory. A materialized score would end the attention.
         return Err(NeedsStorage { node: attention.output, consumer, reason }.into());
     }
     let split = value_to_split(graph, group, most);
@@ -102,17 +102,18 @@ pub(super) fn check_bindings(
         && let (GroupKind::Reduction(_), Some(_), Some(&last)) =
             (&group.kind, reductions.next(), reductions.next_back())
     {
-        // What reductions give is too much to store, whatever they read: the last one gets a kernel of its own.
+        // The reductions' outputs alone exceed the limit, so the last reduction gets a kernel of its own.
         return Err(Obstacle::TooMany(vec![last]));
     }
-    // Where every value behind the anchor is stored, each for itself, the anchor's is: others then start from it in memory.
+    // Once every value behind the anchor is stored by itself, the anchor's value is stored too, and others start from
+    // it.
     let anchors = group.nodes.iter().copied().filter(|&node| is_anchor(&graph.nodes[node].op));
     let stored = group.stores.iter().map(|store| store.node);
     let unforced = split.into_iter().chain(stored).chain(anchors).find(|node| !forced.contains(node));
     Err(NeedsStorage { node: unforced.unwrap_or(group.stores[0].node), consumer, reason }.into())
 }
 
-/// Of the values computed in the group, the one that gathers most buffers but fits a kernel that binds at most `most`.
+/// The group's value with most inputs among those that fit a kernel with `most` bindings.
 fn value_to_split(graph: &Graph, group: &Group, most: usize) -> Option<NodeId> {
     let outputs: BTreeSet<NodeId> = group.stores.iter().map(|store| store.node).collect();
     let inside: BTreeSet<NodeId> = group.nodes.iter().copied().collect();
@@ -126,7 +127,7 @@ fn value_to_split(graph: &Graph, group: &Group, most: usize) -> Option<NodeId> {
     best.map(|(_, node)| node)
 }
 
-/// The values from outside `inside` that `node` is computed from.
+/// Values outside `inside` that `node` is computed from.
 fn inputs_under(graph: &Graph, node: NodeId, inside: &BTreeSet<NodeId>) -> BTreeSet<NodeId> {
     let mut found = BTreeSet::new();
     let mut pending = vec![node];

@@ -1,8 +1,8 @@
-//! Mixtures of experts: `sum(gates · matmul(x, w), axis = 0)` of weights `w: [E, D, N]`, with few experts E.
+//! Mixtures of experts: `sum(gates · matmul(x, w), axis = 0)` with weights `w: [E, D, N]` and few experts E.
 //!
-//! Input: a graph. Output: one in which each expert is a product of its own, if there is such a sum. The products share their left
-//! operand, so that kernels compute several side by side and add them up before they store anything: no `[E, T, N]` goes
-//! through memory. Tiles of several products are smaller than those of one, so the launch compares this with the graph as it was.
+//! Rewrites a graph so that each expert is a product of its own. The products share their left operand, so kernels add
+//! several before any store, and `[E, T, N]` is never materialized. Tiles of several products are smaller than those of
+//! one; the launch compares both graphs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,22 +15,21 @@ use crate::{
     operations::BinaryOp,
 };
 
-/// Experts that are worth a product each.
+/// Maximum experts that get a product each.
 const MAX_EXPERTS: u64 = 8;
 
-/// A sum over experts.
 struct Mixture {
     sum: NodeId,
-    /// The axis of the experts, a batch axis of the products.
+    /// Axis of the experts, a batch axis of the products.
     axis: usize,
     experts: u64,
-    /// The products, and what follows from them pointwise up to the sum.
+    /// The products and their pointwise users up to the sum.
     nodes: BTreeSet<NodeId>,
-    /// Experts of which one kernel computes all products.
+    /// Experts whose products one kernel computes.
     together: u64,
 }
 
-/// The graph with its mixtures in products of single experts; `None` if it has none.
+/// Splits mixtures into products of single experts; `None` if the graph has none.
 pub fn split_experts(graph: &Graph) -> Option<Graph> {
     let mixtures: Vec<Mixture> = live_nodes(graph).into_iter().filter_map(|node| Mixture::find(graph, node)).collect();
     if mixtures.is_empty() {
@@ -43,7 +42,7 @@ pub fn split_experts(graph: &Graph) -> Option<Graph> {
         node.op.operands_mut().into_iter().for_each(|x| *x = moved[x]);
         let now = match (mixtures.iter().find(|mixture| mixture.sum == id), &node.op) {
             (Some(mixture), _) => Parting { graph, mixture, nodes: &mut nodes, moved: &moved }.sum(),
-            // What follows from a sum in its own shape belongs to its kernel.
+            // A reshape back to the sum's own shape belongs to its kernel.
             (None, &Op::Reshape(x)) => reshaped(&mut nodes, x, node),
             (None, _) => nodes.push(node),
         };
@@ -53,7 +52,7 @@ pub fn split_experts(graph: &Graph) -> Option<Graph> {
     Some(Graph { nodes, results, ..graph.clone() })
 }
 
-/// The value of a reshape of `x`; what `x` reshapes, if it had that shape.
+/// Reshape of `x`, or the source of `x` if it has that shape.
 fn reshaped(nodes: &mut Arena<Node>, x: NodeId, node: Node) -> NodeId {
     match nodes[x].op {
         Op::Reshape(source) if nodes[source].ty == node.ty => source,
@@ -87,24 +86,24 @@ impl Mixture {
         let others = live_nodes(graph).into_iter().filter(|user| *user != sum && !nodes.contains(user));
         let others = others.flat_map(|user| graph.nodes[user].op.operands());
         let alone = others.chain(graph.results.iter().copied()).all(|used| !nodes.contains(&used));
-        // What kernels add to each other's sums is stored between, where f16 would round it once more.
+        // Partial sums pass between kernels through memory, which would round `f16` once more.
         let exact = together >= experts || graph.nodes[x].ty.dtype != DType::F16;
         let found = Self { sum, axis, experts, nodes, together };
         (left.len() == 1 && together > 0 && exact && alone).then_some(found)
     }
 }
 
-/// A mixture on its way into another graph.
+/// Rewrites one mixture into another graph.
 struct Parting<'a> {
     graph: &'a Graph,
     mixture: &'a Mixture,
     nodes: &'a mut Arena<Node>,
-    /// What has become of the nodes before the sum.
+    /// New nodes of those before the sum.
     moved: &'a BTreeMap<NodeId, NodeId>,
 }
 
 impl Parting<'_> {
-    /// The sum over all experts; first over those that one kernel computes, which adds the sums of others last.
+    /// Sum over all experts: first within kernels, then of their partial sums.
     fn sum(&mut self) -> NodeId {
         let Mixture { sum, experts, together, .. } = *self.mixture;
         let mut left = None;
@@ -129,7 +128,7 @@ impl Parting<'_> {
         values.into_iter().reduce(add).expect("a mixture has experts")
     }
 
-    /// What is summed up, of one expert, without the experts' axis. `left` is the left operand of all products.
+    /// The summand of one expert without the experts' axis. `left` caches the products' shared left operand.
     fn expert(&mut self, expert: u64, left: &mut Option<NodeId>) -> NodeId {
         let mut own: BTreeMap<NodeId, NodeId> = BTreeMap::new();
         let mixture = self.mixture;
@@ -153,7 +152,7 @@ impl Parting<'_> {
         own[&x]
     }
 
-    /// A value from outside the mixture, of one expert, without the experts' axis.
+    /// Slice of an outer value for one expert, without the experts' axis.
     fn slice(&mut self, x: NodeId, expert: u64) -> NodeId {
         let Node { mut ty, span, .. } = self.graph.nodes[x].clone();
         let (axis, mut value) = (self.mixture.axis, self.moved[&x]);

@@ -1,20 +1,20 @@
-//! Values with many pieces (`concat`, `stack`): each kernel chooses among few.
+//! Values of many pieces (`concat`, `stack`): bounds the selection inside one kernel.
 //!
-//! A kernel that inlines a `concat` evaluates every piece for every element. `grad::joined` puts many pieces together in groups, and
-//! these in turn. Where there are too many for one kernel, each group is stored: then the pieces that are evaluated for an element
-//! grow with the depth of the groups, not with the number of pieces.
+//! A kernel that inlines a `concat` evaluates every piece for every element. `grad::joined` nests pieces in groups. If
+//! there are too many for one kernel, each group is stored. Evaluations per element then grow with the nesting depth,
+//! not with the number of pieces.
 
 use std::collections::BTreeSet;
 
 use crate::graph::{Graph, NodeId, Op};
 
-/// Pieces among which one kernel chooses.
+/// Maximum pieces among which one kernel selects.
 const MAX_PIECES: u32 = 64;
 
-/// Groups of values with too many pieces, each with a consumer and the reason to store it. `users` are the live users of each node.
+/// Groups of values with too many pieces, each with a consumer and the reason. `users` are the live users of each node.
 pub(super) fn groups_to_store(graph: &Graph, users: &[BTreeSet<NodeId>]) -> Vec<(NodeId, NodeId, &'static str)> {
     let pieces = pieces(graph);
-    // The pieces of the largest value that a node is a group of.
+    // Pieces of the largest value that contains the node as a group.
     let mut whole = pieces.clone();
     let mut found = vec![];
     for (id, node) in graph.nodes.iter().rev() {
@@ -40,7 +40,7 @@ pub(super) fn groups_to_store(graph: &Graph, users: &[BTreeSet<NodeId>]) -> Vec<
     found
 }
 
-/// For each node, the pieces that it chooses among; none of what is the same everywhere.
+/// Pieces that each node selects among; 0 for constants.
 fn pieces(graph: &Graph) -> Vec<u32> {
     let mut pieces: Vec<u32> = Vec::with_capacity(graph.nodes.len());
     for (_, node) in graph.nodes.iter() {

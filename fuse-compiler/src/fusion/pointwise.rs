@@ -1,4 +1,4 @@
-//! Pointwise groups: values of one shape computed together.
+//! Pointwise groups: values of equal shape computed by one kernel.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -14,10 +14,10 @@ use super::{
 };
 use crate::graph::NodeId;
 
-/// Merges pointwise cuts of one node each, those from `first` on: few cuts, each of one shape.
+/// Merges the single-node pointwise cuts from `first` on into few cuts of equal shape.
 ///
-/// Two cuts of one shape merge where none parts them and they bind no more buffers together than a kernel may. A forced node stays
-/// alone: it was forced because it did not fit the kernels around it.
+/// Two cuts merge if this forms no cycle and respects the binding limit. A forced node stays alone, since it did not
+/// fit the kernels around it.
 pub(super) fn merge(
     planner: &Planner<'_>,
     (cuts, first): (&mut [Cut], usize),
@@ -42,7 +42,7 @@ pub(super) fn merge(
                 cuts[partner].outputs.push(node);
                 let more = std::mem::take(&mut buffers[number]);
                 buffers[partner].extend(more);
-                // What is full takes no other node.
+                // A full partner takes no further node.
                 if buffers[partner].len() >= most {
                     alike.remove(position);
                 }
@@ -52,13 +52,11 @@ pub(super) fn merge(
     }
 }
 
-/// A cut for each node.
 pub(super) fn singles(nodes: &[NodeId]) -> Vec<Cut> {
     let single = |&node: &NodeId| Cut { anchor: None, outputs: vec![node], region: BTreeSet::new() };
     nodes.iter().map(single).collect()
 }
 
-/// Builds a pointwise group.
 pub(super) fn group(
     planner: &Planner<'_>,
     cut: &Cut,

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::graph::{Graph, Literal};
 
-/// The groups as text.
+/// Prints all groups and refusals.
 pub fn print(graph: &Graph, groups: &Groups) -> String {
     let mut text = String::new();
     for group in &groups.groups {
@@ -22,17 +22,17 @@ pub fn print(graph: &Graph, groups: &Groups) -> String {
     text
 }
 
-/// A size with the graph's names.
+/// Formats a size with the graph's names.
 pub fn size(graph: &Graph, size: &Size) -> String {
     size.display(|id| graph.symbols[usize::from(id)].name.as_ref()).to_string()
 }
 
-/// A shape with the graph's names, for example `[M, 64]`.
+/// Formats a shape with the graph's names, for example `[M, 64]`.
 pub fn shape(graph: &Graph, sizes: &[Size]) -> String {
     format!("[{}]", sizes.iter().map(|s| size(graph, s)).collect::<Vec<_>>().join(", "))
 }
 
-/// A slot's readable name.
+/// Readable name of a slot.
 pub fn slot(graph: &Graph, slot: Slot) -> String {
     match slot {
         Slot::Param(i) => graph.params[usize::from(i)].name.clone(),
@@ -96,7 +96,6 @@ fn print_group(graph: &Graph, group: &Group, text: &mut String) {
     }
 }
 
-/// A program with one value.
 fn one<'a>(name: &'static str, (body, value): &'a (Body, usize)) -> (&'static str, &'a Body, Vec<usize>) {
     (name, body, vec![*value])
 }

@@ -1,5 +1,4 @@
-//! Why values go through memory: a reason for every edge between two kernels that legality and heuristics did not
-//! already explain.
+//! Explains materialized values: adds reasons to kernel boundaries that legality and heuristics left unexplained.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +7,7 @@ use fuse_artifact::{Refusal, Slot, Text};
 use super::{Group, GroupKind, Groups, Policy};
 use crate::graph::{Graph, NodeId, Op};
 
-/// Adds a refusal for each temporary and each of its readers that have none yet.
+/// Adds a refusal for each temporary and reader without one.
 pub(super) fn explain(graph: &Graph, groups: &mut Groups, policy: Policy) {
     let mut producers: BTreeMap<Slot, &Group> = BTreeMap::new();
     let mut found = vec![];
@@ -41,12 +40,11 @@ pub(super) fn explain(graph: &Graph, groups: &mut Groups, policy: Policy) {
     groups.refusals.dedup();
 }
 
-/// An operation's name in plans.
 pub(super) fn name(graph: &Graph, node: NodeId) -> String {
     format!("{} {node}", graph.nodes[node].op.name())
 }
 
-/// The operation that a kernel is about.
+/// Operation that names a kernel in plans.
 fn main_node(graph: &Graph, group: &Group) -> NodeId {
     match &group.kind {
         GroupKind::Contraction(contraction) => contraction.matmuls[0],

@@ -1,11 +1,10 @@
-//! Recomputation: values that one kernel would evaluate at several places, because it reads them through `take`.
+//! Recomputation: values that one kernel would evaluate at several coordinates because it reads them through `take`.
 //!
-//! A kernel that inlines `roll(x, shift = 1) + roll(x, shift = -1)` computes `x` twice for each element. Each further level doubles
-//! that, so that recomputation is exponential in the number of levels. A value that is read at several places is therefore stored,
-//! unless it is about as cheap to compute as to load. Then levels multiply only trifles, and planning stays near linear in the
-//! program as it is written.
+//! A kernel that inlines `roll(x, shift = 1) + roll(x, shift = -1)` computes `x` twice per element. Each further level
+//! doubles that. A value read at several coordinates is therefore stored, unless it costs about as much as a load. Then
+//! levels multiply only cheap values, and planning stays near linear in the program's length.
 //!
-//! Coordinates that movements rename (slices, permutes) add up to few places; `heuristics` decides there.
+//! Coordinates that movements rename (slices, permutes) add few places; `heuristics` decides there.
 
 use std::collections::BTreeSet;
 
@@ -15,28 +14,28 @@ use super::{
 };
 use crate::graph::{Graph, NodeId, Op};
 
-/// Distinct operations up to which the work of a value is counted; all with more are expensive.
+/// Maximum distinct operations counted per value; values with more count as expensive.
 const MAX_OPERATIONS: usize = 32;
 
-/// How a kernel reads a value that it inlines.
 #[derive(Clone, Copy, Default)]
 struct Reads {
-    /// Coordinates at which it is needed for one element, at most.
+    /// Upper bound of coordinates read per element.
     places: u32,
-    /// Whether some of these coordinates are computed.
+    /// Some of these coordinates are computed.
     taken: bool,
 }
 
-/// The work of one element of a value.
+/// Cost of one element of a value.
 #[derive(Clone, Default)]
 struct Work {
     total: u32,
-    /// The operations that it consists of; none if it counts as one, as loads and values at other places do.
+    /// Its operations; empty if it counts as one, like loads and values at other coordinates.
     operations: BTreeSet<NodeId>,
 }
 
-/// Values that are read at several places, some of them computed, and cost more to recompute than to store; operands first. `users`
-/// are the live users of each node, `is_stored` tells what is in memory anyway, and `most` is the work that may be repeated.
+/// Values read at several coordinates, some computed, that are cheaper to store than to recompute; operands first.
+///
+/// `users` are the live users of each node, `is_stored` tells materialized nodes, and `most` bounds the repeated cost.
 pub(super) fn read_at_several_places(
     graph: &Graph,
     users: &[BTreeSet<NodeId>],
@@ -62,20 +61,20 @@ pub(super) fn read_at_several_places(
     found
 }
 
-/// Whether an operation gives values that it may pay to store.
+/// True for operations whose values may be worth storing.
 pub(super) fn is_computed(op: &Op) -> bool {
     op.is_pointwise() || matches!(op, Op::Take { .. })
 }
 
 impl Reads {
-    /// The work of computing a value of this work at all places but one instead of loading it; 0 if no place is computed.
+    /// Cost of recomputing a value at all places but one instead of loading it; 0 if no coordinate is computed.
     fn repeated(self, work: u32) -> u32 {
         let again = if self.taken { self.places.saturating_sub(1) } else { 0 };
         work.saturating_sub(LOAD).saturating_mul(again)
     }
 }
 
-/// How one kernel reads each node, directly and through operations that compute nothing.
+/// Reads of each node by one kernel, through movements.
 fn reads(graph: &Graph, users: &[BTreeSet<NodeId>]) -> Vec<Reads> {
     let mut reads = vec![Reads::default(); graph.nodes.len()];
     for id in graph.nodes.handles().rev() {
@@ -97,7 +96,7 @@ fn reads(graph: &Graph, users: &[BTreeSet<NodeId>]) -> Vec<Reads> {
     reads
 }
 
-/// The work of a value that is not in memory.
+/// Cost of a value that is not materialized.
 fn inlined(graph: &Graph, id: NodeId, works: &[Work]) -> Work {
     let op = &graph.nodes[id].op;
     let operands = op.operands();
@@ -105,7 +104,7 @@ fn inlined(graph: &Graph, id: NodeId, works: &[Work]) -> Work {
         let total = operands.iter().fold(0, |sum: u32, x| sum.saturating_add(works[x.index()].total));
         return Work { total, ..Work::default() };
     }
-    // Drivers compute once for all elements what is the same for all.
+    // Drivers hoist uniform values out of the per-element work.
     if operands.iter().all(|x| works[x.index()].total == 0 && !matches!(graph.nodes[*x].op, Op::Index { .. })) {
         return Work::default();
     }

@@ -12,7 +12,6 @@ use super::{
 };
 use crate::graph::{Graph, NodeId, Op};
 
-/// Builds the group of a reduction.
 pub(super) fn group(
     planner: &Planner<'_>,
     cut: &Cut,
@@ -23,7 +22,7 @@ pub(super) fn group(
     let graph = planner.graph;
     let mut builder = BodyBuilder::new(graph, &planner.uses_coordinates, stored);
     let inside = |node: NodeId| cut.region.contains(&node);
-    // A permute that is not the kernel's own is an operand like any other: its shape is that of the elements.
+    // A permute outside the region is an operand like any other, with the shape of the elements.
     let place = |node: NodeId| match inside(node) {
         true => rows.place(graph, node),
         false => rows.place_of(&graph.nodes[node].ty),
@@ -50,14 +49,13 @@ pub(super) fn group(
     })
 }
 
-/// How a kernel over `rows` stores a node.
 pub(super) fn store_access(graph: &Graph, rows: &RowSpace, node: NodeId, slot: Slot) -> KernelAccess {
     let (ty, rank) = (&graph.nodes[node].ty, rows.shape.len());
     let access = rows.place(graph, node).access(slot, Space::Point, &ty.shape, rank);
     KernelAccess { access, dtype: ty.dtype, may_repeat: vec![false; rank], gathered: false }
 }
 
-/// The name of a reduction's kernel: its reductions, or what they amount to.
+/// Kernel name: its distinct reductions.
 pub(super) fn name(planner: &Planner<'_>, cut: &Cut) -> String {
     let ops = cut.region.iter().filter_map(|&node| match planner.graph.nodes[node].op {
         Op::Reduce { op, .. } => Some(op.name()),

@@ -1,21 +1,21 @@
-//! In a body with reductions: which values differ along a row, and after how many dependent reductions each is known.
+//! Levels of values in bodies with reductions: per element or per row, and the number of preceding reductions.
 
 use std::collections::BTreeSet;
 
 use super::body::{Body, KernelAccess, ValueId, ValueOp};
 use crate::graph::Literal;
 
-/// Where in a kernel with reductions a value is computed.
+/// Position of a value among a body's reductions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Level {
-    /// How many reductions, each waiting for the one before, must be finished first.
+    /// Length of the chain of reductions that must finish first.
     pub stage: usize,
-    /// Whether it differs along the row; otherwise it is one value per row.
+    /// True if it varies along the row, else one value per row.
     pub per_element: bool,
 }
 
 impl Body {
-    /// The values that a value is computed from.
+    /// Values that an operation reads.
     pub fn operands(op: &ValueOp) -> Vec<usize> {
         match *op {
             ValueOp::Unary(_, x) | ValueOp::Cast(x) | ValueOp::Reduce(_, x) => vec![x],
@@ -34,7 +34,7 @@ impl Body {
         }
     }
 
-    /// The program with everything but `roots` and what they need replaced by literals, which take no text.
+    /// Replaces values that `roots` do not need by literals, which emit no code.
     #[must_use]
     pub fn only(&self, roots: &[ValueId]) -> Self {
         let mut needed = vec![false; self.values.len()];
@@ -51,7 +51,7 @@ impl Body {
         body
     }
 
-    /// What `roots` are computed from once reductions are known: themselves, reductions, but not what these reduce.
+    /// Values needed for `roots` after the reductions: includes reductions, but not their inputs.
     pub fn needed(&self, roots: &[ValueId]) -> BTreeSet<ValueId> {
         let (mut found, mut pending) = (BTreeSet::new(), roots.to_vec());
         while let Some(value) = pending.pop() {
@@ -63,7 +63,7 @@ impl Body {
         found
     }
 
-    /// The stages of a body's reductions: in each, those that wait for as many others, with what they reduce.
+    /// Reductions by stage, each with its input.
     pub fn stages(&self, levels: &[Level]) -> Vec<Vec<(ValueId, ValueId)>> {
         let mut stages: Vec<Vec<(ValueId, ValueId)>> = vec![];
         for (value, known) in self.values.iter().enumerate() {
@@ -76,7 +76,7 @@ impl Body {
         stages
     }
 
-    /// The level of every value, where the axes of the space for which `along_row` holds lie along a row.
+    /// Level of every value; `along_row` tells the axes of the space that lie along a row.
     pub fn levels(&self, accesses: &[KernelAccess], along_row: impl Fn(usize) -> bool) -> Vec<Level> {
         let moves = |access: u16| {
             let axes = accesses[usize::from(access)].access.axes.iter().enumerate();
@@ -100,15 +100,15 @@ impl Body {
     }
 }
 
-/// What a product computes of its left operand per element.
+/// Per-element work of a product's left operand.
 pub struct OperandParts {
-    /// In each pass over a row before the product: the values up to and with the reductions of that stage.
+    /// Per pass over a row before the product: values up to that stage's reductions.
     pub stages: Vec<BTreeSet<ValueId>>,
-    /// Whenever a tile is loaded.
+    /// Values computed for every tile load.
     pub elements: BTreeSet<ValueId>,
 }
 
-/// The parts of the left operand's program, of which `depth` is the last axis.
+/// Splits the left operand's program; `depth` is the space's last axis.
 pub fn operand_parts(body: &Body, value: ValueId, accesses: &[KernelAccess], depth: usize) -> OperandParts {
     let levels = body.levels(accesses, |axis| axis == depth);
     let stages = body.stages(&levels);

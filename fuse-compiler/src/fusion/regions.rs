@@ -1,9 +1,8 @@
-//! Regions: which operations each contraction and each reduction takes along into its kernel.
+//! Regions: operations that contractions and reductions take into their kernels.
 //!
-//! Input: the graph with what must be in memory. Output: disjoint [`Region`]s, one per kernel that is more than pointwise,
-//! such that no two of them wait for each other. A region starts at its anchor (products that share an operand, or
-//! reductions over the same rows) and grows over the operations that follow. Whether its kernel can be written is found
-//! out by building it (`contraction`, `reduction`).
+//! Input: the graph and its forced nodes. Output: disjoint, acyclic [`Region`]s, one per kernel that is not pointwise.
+//! A region grows from its anchor over the anchor's users. Building the kernel (`contraction`, `reduction`) decides if
+//! it can be written.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -22,14 +21,13 @@ use super::{
 };
 use crate::graph::{Graph, NodeId, Op};
 
-/// What makes a kernel more than pointwise.
+/// The operation that a region grows from.
 #[derive(Clone, Debug)]
 pub(super) enum Anchor {
-    /// Products that share their left operand and have equal shapes.
+    /// Products of equal shapes that share their left operand.
     Products(Vec<NodeId>),
     /// Reductions over the same rows.
     Rows(RowSpace),
-    /// An attention.
     Attention(Box<Pattern>),
     /// Sums of an attention's gradient.
     WeightedSums(WeightedSums),
@@ -38,26 +36,24 @@ pub(super) enum Anchor {
 /// An anchor with the operations that its kernel computes.
 #[derive(Clone, Debug)]
 pub(super) struct Region {
-    /// What it is built around.
     pub(super) anchor: Anchor,
-    /// The values that the kernel computes from its anchor on.
+    /// Values that the kernel computes, starting at its anchor.
     pub(super) nodes: BTreeSet<NodeId>,
     /// Movements between them, which only rename coordinates.
     pub(super) movements: BTreeSet<NodeId>,
 }
 
 impl Region {
-    /// Whether the kernel holds the value of `node`, possibly under another name.
+    /// True if the kernel holds the value of `node`, possibly under another name.
     fn holds(&self, node: NodeId) -> bool {
         self.nodes.contains(&node) || self.movements.contains(&node)
     }
 
-    /// Whether it has a reduction.
     fn reduces(&self, graph: &Graph) -> bool {
         self.nodes.iter().any(|&node| matches!(graph.nodes[node].op, Op::Reduce { .. }))
     }
 
-    /// The rows that its reductions run along: of products, the rows of the result.
+    /// Rows of its reductions; for products, rows of the result.
     pub(super) fn rows(&self, graph: &Graph) -> RowSpace {
         match &self.anchor {
             Anchor::Rows(rows) => rows.clone(),
@@ -73,7 +69,7 @@ fn last_axis_rows(graph: &Graph, node: NodeId) -> RowSpace {
     RowSpace { axes: vec![shape.len() - 1], shape }
 }
 
-/// The regions of a graph, in the order of their anchors.
+/// Regions in the order of their anchors.
 pub(super) fn regions(planner: &Planner<'_>) -> Vec<Region> {
     let mut growth = Growth::new(planner);
     for pattern in &planner.attentions {
@@ -99,7 +95,7 @@ pub(super) fn regions(planner: &Planner<'_>) -> Vec<Region> {
         }
         let graph = planner.graph;
         if let Op::Reduce { .. } = graph.nodes[node].op {
-            // Products before it had the first choice: to reduce rows that they have at hand costs less.
+            // Earlier products choose first: reducing rows that they load anyway costs less.
             let claim = row_prologue::claim(planner, &growth.owner, node, |product| growth.siblings(product));
             if let Some(claim) = claim {
                 growth.claimed.extend(claim);
@@ -125,7 +121,6 @@ pub(super) fn regions(planner: &Planner<'_>) -> Vec<Region> {
     growth.regions
 }
 
-/// The region of each node.
 pub(super) fn owners(regions: &[Region]) -> BTreeMap<NodeId, usize> {
     let nodes = |(number, region): (usize, &Region)| region.nodes.iter().map(move |&n| (n, number)).collect::<Vec<_>>();
     regions.iter().enumerate().flat_map(nodes).collect()
@@ -134,32 +129,30 @@ pub(super) fn owners(regions: &[Region]) -> BTreeMap<NodeId, usize> {
 struct Growth<'a, 'g> {
     planner: &'a Planner<'g>,
     regions: Vec<Region>,
-    /// The region of each node.
     owner: BTreeMap<NodeId, usize>,
-    /// What products compute on the way to their left operand, from its reductions on.
+    /// Nodes of row prologues, from their reductions to the products' left operand.
     claimed: BTreeSet<NodeId>,
-    /// The live reductions, by shape and axes of what they reduce.
+    /// Live reductions, by shape and axes of their operand.
     reductions: HashMap<(&'a [Size], &'a [usize]), Vec<NodeId>>,
     stages: Stages,
-    /// For each region, the latest stage that it waits for.
+    /// Per region: latest stage that it waits for.
     latest: Vec<u32>,
 }
 
-/// What is known of a region while it grows.
+/// State of a region while it grows.
 struct Frontier {
     rows: RowSpace,
-    /// Whether it has a reduction.
     reduces: bool,
-    /// The first stage of its values.
+    /// First stage of its values.
     first: u32,
-    /// Whether it waited for itself before it grew.
+    /// It formed a cycle before it grew.
     waits: bool,
-    /// Values of which it has not been asked what they read.
+    /// Values whose inputs are not in `reads` yet.
     unread: Vec<NodeId>,
     reads: Reads,
 }
 
-/// Tensors that a kernel would read, and all that it would compute from them.
+/// Tensors that a kernel would read, with all values computed from them.
 #[derive(Default)]
 struct Reads {
     inputs: BTreeSet<NodeId>,
@@ -198,7 +191,7 @@ impl<'a, 'g> Growth<'a, 'g> {
 
     fn add(&mut self, number: usize, node: NodeId) {
         let op = &self.planner.graph.nodes[node].op;
-        // A permute is what the kernel stores; other movements only rename what it holds.
+        // A permute changes the store; other movements only rename values in registers.
         let movement = is_movement(op) && !matches!(op, Op::Permute { .. });
         let region = &mut self.regions[number];
         if movement {
@@ -210,7 +203,7 @@ impl<'a, 'g> Growth<'a, 'g> {
         }
     }
 
-    /// Tells stages that a region has new nodes: what reads one of its values waits for all of them.
+    /// Propagates stages after a region gained nodes: readers of one of its values wait for all of them.
     fn complete_together(&mut self, number: usize, new: Vec<NodeId>) {
         let latest = new.iter().map(|&node| self.stages.latest(node)).max().unwrap_or(0).max(self.latest[number]);
         let mut pending = new;
@@ -232,7 +225,7 @@ impl<'a, 'g> Growth<'a, 'g> {
         }
     }
 
-    /// The product with later products of the same left operand and shape that may run side by side with it.
+    /// A product with later products of equal left operand and shape that may run side by side with it.
     fn siblings(&self, product: NodeId) -> Vec<NodeId> {
         let graph = self.planner.graph;
         let mut found = vec![product];
@@ -261,12 +254,11 @@ impl<'a, 'g> Growth<'a, 'g> {
         found
     }
 
-    /// Whether no kernel has a node yet.
     fn is_free(&self, node: NodeId) -> bool {
         !(self.owner.contains_key(&node) || self.claimed.contains(&node) || self.planner.is_recomputed(node))
     }
 
-    /// Adds what follows the nodes of a region, as far as its kernel may compute it.
+    /// Extends a region over users of its nodes, as far as its kernel may compute them.
     fn grow(&mut self, number: usize) {
         let (planner, region) = (self.planner, &self.regions[number]);
         let mut frontier = Frontier {
@@ -283,7 +275,7 @@ impl<'a, 'g> Growth<'a, 'g> {
             let alike = self.reductions.get(&(&rows.shape[..], &rows.axes[..])).into_iter().flatten();
             candidates.extend(alike.filter(|&&node| node > first));
         }
-        // Operands come first, so that none becomes a candidate behind one that follows from it.
+        // Operands come first, so no candidate is tried before its operands.
         while let Some(candidate) = candidates.pop_first() {
             let free = self.is_free(candidate) && !self.regions[number].movements.contains(&candidate);
             if free
@@ -299,7 +291,7 @@ impl<'a, 'g> Growth<'a, 'g> {
         }
     }
 
-    /// Whether the kernel of a region could compute `candidate` from what it holds.
+    /// True if the region's kernel could compute `candidate` from the values it holds.
     fn extends(&self, number: usize, candidate: NodeId, frontier: &mut Frontier) -> bool {
         let (graph, region) = (self.planner.graph, &self.regions[number]);
         let node = &graph.nodes[candidate];
@@ -321,7 +313,7 @@ impl<'a, 'g> Growth<'a, 'g> {
                 fits && operands.iter().any(|&x| held(x))
             }
             Op::Broadcast(x) => {
-                // Numbers per row of an attention are at hand only once per row.
+                // Row statistics of an attention are available only once per row.
                 let repeats = !matches!(region.anchor, Anchor::Attention(_));
                 repeats
                     && with_rows
@@ -331,7 +323,7 @@ impl<'a, 'g> Growth<'a, 'g> {
             }
             Op::Permute { x, permutation } => {
                 let only_user = self.planner.users[x.index()].len() == 1 && !self.planner.is_result(*x);
-                // Rows stay whole, so that they are stored as vectors.
+                // Rows stay whole, so that stores are vectors.
                 let whole_rows = permutation.last().is_some_and(|last| last + 1 == permutation.len());
                 let stores_by_stride = match region.anchor {
                     // Products read their operands in either direction.
@@ -358,13 +350,13 @@ impl<'a, 'g> Growth<'a, 'g> {
         }
     }
 
-    /// Whether products alone use a value.
+    /// True if only products use a value.
     fn is_operand(&self, node: NodeId) -> bool {
         let product = |&user: &NodeId| matches!(self.planner.graph.nodes[user].op, Op::Matmul { .. });
         !self.planner.is_result(node) && self.planner.users[node.index()].iter().all(product)
     }
 
-    /// The value that the kernel of a region holds under a node's name.
+    /// The value that a region's kernel holds under a node's name.
     fn source(&self, number: usize, mut node: NodeId) -> NodeId {
         while self.regions[number].movements.contains(&node) {
             node = self.planner.graph.nodes[node].op.operands()[0];
@@ -380,21 +372,21 @@ impl<'a, 'g> Growth<'a, 'g> {
             nodes.insert(candidate);
             return !self.waits_for_itself(&nodes);
         }
-        // What the region reads does not depend on it, thus not on what follows from it: the candidate's operands decide.
+        // The region's inputs do not depend on it, nor on its users: only the candidate's operands can form a cycle.
         let inside = |node: NodeId| node == candidate || region.holds(node);
         let outside = operands.into_iter().filter(|&x| !inside(x)).collect();
         !self.reach(outside, inside, frontier.first)
     }
 
-    /// Whether a kernel that computes `nodes` would read something that depends on them.
+    /// True if a kernel that computes `nodes` would read a value that depends on them.
     fn waits_for_itself(&self, nodes: &BTreeSet<NodeId>) -> bool {
         let operands = nodes.iter().flat_map(|&node| self.planner.graph.nodes[node].op.operands());
         let outside = operands.filter(|x| !nodes.contains(x)).collect();
         self.reach(outside, |node| nodes.contains(&node), self.stages.first(nodes.iter().copied()))
     }
 
-    /// Whether the values `pending` depend on some that are `inside`, of which `first` is the first stage: other regions are
-    /// complete before any of their values is read.
+    /// True if some of `pending` depend on `inside`, whose first stage is `first`. Other regions complete before their
+    /// values are read.
     fn reach(&self, mut pending: Vec<NodeId>, inside: impl Fn(NodeId) -> bool, first: u32) -> bool {
         let graph = self.planner.graph;
         let mut seen = HashSet::new();
@@ -413,7 +405,7 @@ impl<'a, 'g> Growth<'a, 'g> {
         false
     }
 
-    /// The values that the kernel of a region computes on its way from memory.
+    /// Values that a region's kernel inlines.
     fn computed_inline(&self, number: usize) -> BTreeSet<NodeId> {
         let graph = self.planner.graph;
         let (mut found, mut pending) = (BTreeSet::new(), vec![]);
@@ -428,20 +420,19 @@ impl<'a, 'g> Growth<'a, 'g> {
         found
     }
 
-    /// Whether computing `x` reads a tensor that the region reads anyway.
+    /// True if computing `x` reads a tensor that the region reads anyway.
     fn shares_input(&self, number: usize, x: NodeId, frontier: &mut Frontier) -> bool {
         self.read(number, std::mem::take(&mut frontier.unread), &mut frontier.reads);
         self.inputs(number, x).iter().any(|input| frontier.reads.inputs.contains(input))
     }
 
-    /// What the kernel of a region would read to compute `node`.
     fn inputs(&self, number: usize, node: NodeId) -> BTreeSet<NodeId> {
         let mut reads = Reads::default();
         self.read(number, vec![node], &mut reads);
         reads.inputs
     }
 
-    /// Adds what the kernel of a region would read to compute the values `pending`.
+    /// Adds tensors that a region's kernel would read to compute `pending`.
     fn read(&self, number: usize, mut pending: Vec<NodeId>, reads: &mut Reads) {
         let graph = self.planner.graph;
         while let Some(node) = pending.pop() {
@@ -462,13 +453,13 @@ impl<'a, 'g> Growth<'a, 'g> {
         }
     }
 
-    /// Takes pointwise values that the region's reductions are computed from and that others use too: the kernel has
-    /// them at hand, so it stores them once instead of everybody computing them again.
+    /// Takes shared pointwise inputs of the region's reductions: its kernel stores them once, so others need not
+    /// recompute them.
     fn take_shared_operands(&mut self, number: usize) {
         let graph = self.planner.graph;
         let Anchor::Rows(rows) = self.regions[number].anchor.clone() else { return };
         let at_hand = self.computed_inline(number);
-        // Of the region with all that is at hand, which stays the same whatever the region takes of it.
+        // Concerns the region with all inlined values, so the answer holds for every candidate.
         let mut waits = None;
         for &candidate in at_hand.iter().rev() {
             let node = &graph.nodes[candidate];
@@ -488,8 +479,8 @@ impl<'a, 'g> Growth<'a, 'g> {
         }
     }
 
-    /// Leaves what follows from reduced columns to the kernels that read it, where that is cheap: then nothing as large as
-    /// all columns is stored.
+    /// Leaves cheap functions of reduced columns to their readers, which avoids storing values of the columns' full
+    /// size.
     fn leave_columns(&mut self, number: usize) {
         let (graph, planner) = (self.planner.graph, self.planner);
         let region = &self.regions[number];
@@ -524,5 +515,5 @@ impl<'a, 'g> Growth<'a, 'g> {
     }
 }
 
-/// Products that one kernel computes side by side: more would need more registers than pay.
+/// Maximum products side by side in one kernel, limited by registers.
 pub(super) const MAX_SIBLINGS: usize = 4;

@@ -1,10 +1,9 @@
-//! Values that follow cheaply from what is in memory: kernels that read them compute them again.
+//! Rematerialization: consumers recompute values that are cheap functions of a materialized one.
 //!
-//! Input: the regions and what must be in memory. Output: the same regions without values that only other kernels use, where
-//! these can compute each from one stored value of its size. A relu's mask is such a value: a kernel that stores `relu(x)`
-//! need not store `relu(x) > 0` beside it, which takes as many bytes.
+//! Removes values from regions if only other kernels read them and each is a cheap function of one stored value of its
+//! size. Example: a relu's mask, `relu(x) > 0`, would take as many bytes as `relu(x)`.
 //!
-//! Not here: values that follow from reduced columns (`regions`), which is decided before other regions grow.
+//! Not here: functions of reduced columns (`regions`), decided before other regions grow.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,16 +15,16 @@ use super::{
 };
 use crate::graph::{NodeId, Op};
 
-/// Work up to which a value is computed again: more than a comparison and what a rounding takes, less than an exponential.
+/// Maximum cost: above a comparison with a rounding, below an exponential.
 const MAX_COST: u32 = 4;
 
-/// Takes values out of their regions that other kernels had better compute again.
+/// Removes rematerialized values from their regions.
 pub(super) fn leave(planner: &Planner<'_>, regions: &mut [Region], needed: &BTreeSet<NodeId>) {
     let mut search = Search { planner, owner: owners(regions), needed, kept: BTreeSet::new() };
-    // Later values first: what one of them is computed from stays in memory.
+    // Later values first: their sources stay materialized.
     for &node in needed.iter().rev() {
         let Some(&number) = search.owner.get(&node) else { continue };
-        // Attentions store what they compute of their output alone.
+        // Attentions store functions of their output by themselves.
         if matches!(regions[number].anchor, Anchor::Attention(_)) || search.kept.contains(&node) {
             continue;
         }
@@ -39,11 +38,9 @@ pub(super) fn leave(planner: &Planner<'_>, regions: &mut [Region], needed: &BTre
     }
 }
 
-/// How a value follows from a stored one.
 struct Derived {
-    /// The values on the way, with the value itself.
+    /// The value and its intermediates.
     chain: BTreeSet<NodeId>,
-    /// The stored value.
     source: NodeId,
 }
 
@@ -51,12 +48,12 @@ struct Search<'a, 'g> {
     planner: &'a Planner<'g>,
     owner: BTreeMap<NodeId, usize>,
     needed: &'a BTreeSet<NodeId>,
-    /// What values that left are computed from.
+    /// Sources of removed values.
     kept: BTreeSet<NodeId>,
 }
 
 impl Search<'_, '_> {
-    /// How `node` follows from what is in memory anyway, if that is cheap and only other kernels use it.
+    /// The derivation of `node` from a materialized value, if it is cheap and only other kernels use `node`.
     fn derived(&self, node: NodeId, number: usize) -> Option<Derived> {
         let (graph, planner) = (self.planner.graph, self.planner);
         let ty = &graph.nodes[node].ty;
@@ -88,7 +85,7 @@ impl Search<'_, '_> {
         (as_large && work <= MAX_COST).then_some(Derived { chain, source })
     }
 
-    /// Whether a value is one number, repeated.
+    /// True for a broadcast scalar.
     fn is_number(&self, mut node: NodeId) -> bool {
         let graph = self.planner.graph;
         while let Op::Broadcast(x) | Op::Reshape(x) = graph.nodes[node].op {
@@ -97,12 +94,11 @@ impl Search<'_, '_> {
         matches!(graph.nodes[node].op, Op::Literal(_) | Op::Scalar(_) | Op::Size(_))
     }
 
-    /// Whether nothing else uses a value.
     fn is_used_by(&self, node: NodeId, users: &BTreeSet<NodeId>) -> bool {
         !self.needed.contains(&node) && self.planner.users[node.index()].is_subset(users)
     }
 
-    /// Whether other kernels read a value, and none as an operand of a product, which computes it again for every tile.
+    /// True if only other kernels read a value, and no product as an operand, which would recompute it for every tile.
     fn is_read_by_others(&self, node: NodeId, number: usize) -> bool {
         let graph = self.planner.graph;
         let (mut seen, mut pending) = (BTreeSet::new(), vec![node]);

@@ -1,11 +1,10 @@
-//! Reductions that a product computes by itself: those along the rows of its left operand, `matmul(rms_norm(x, g), w)`.
+//! Row prologues: a product's kernel reduces the rows of its left operand first, as in `matmul(rms_norm(x, g), w)`.
 //!
-//! Input: a reduction that no region holds yet. Output: what the kernel of the products that use it claims for itself, if
-//! it can reduce the rows of its left operand before it multiplies. It can where all reductions of the operand run along
-//! the depth over pointwise values of what is in memory, and nothing else uses what follows from them: each workgroup
-//! computes them for its rows and keeps them to itself.
+//! Input: a reduction without a region. Output: the nodes that the products' kernel claims, if it can. All reductions
+//! must run along the depth over pointwise functions of materialized values, and their dependents must have no other
+//! use. Each workgroup reduces its own rows and keeps the results.
 //!
-//! Not here: whether a workgroup that reduces its rows again pays, which the launch decides (`Policy::row_prologue`).
+//! Not here: profitability, which the launch decides (`Policy::row_prologue`).
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -18,11 +17,12 @@ use super::{
 };
 use crate::graph::{Graph, NodeId, Op};
 
-/// Words per row that reductions of an operand may keep in workgroup memory, so that the last schedule has room for them.
+/// Maximum words per row in workgroup memory, so that the last schedule has room for them.
 const MAX_WORDS: u32 = 4;
 
-/// The coordinates of a reduction's operand, if a reduction that is read through `map` runs along the last axis of a space
-/// of `rank` axes with the extent `depth`.
+/// Coordinates of a reduction's operand, if the reduction read through `map` runs along the last axis.
+///
+/// The space has `rank` axes, and its last extent is `depth`.
 pub(super) fn row_of(
     graph: &Graph,
     (x, axes): (NodeId, &[usize]),
@@ -39,8 +39,8 @@ pub(super) fn row_of(
     (per_row && graph.nodes[x].ty.shape[axis] == *depth).then_some(map)
 }
 
-/// What the kernel of the products that use `reduction` computes on the way to their left operand, from its reductions on,
-/// if it can. `siblings` gives the products that share a kernel with one.
+/// Nodes between `reduction` and the left operand that the products' kernel claims, if it can. `siblings` gives
+/// products that share a kernel.
 pub(super) fn claim(
     planner: &Planner<'_>,
     owner: &BTreeMap<NodeId, usize>,
@@ -76,7 +76,7 @@ pub(super) fn claim(
     followers(planner, owner, &survey, &products)
 }
 
-/// For each node, the first product that uses what follows from it without another product between.
+/// First product downstream of each node, without another product between.
 pub(super) fn first_products(graph: &Graph, users: &[BTreeSet<NodeId>]) -> Vec<Option<NodeId>> {
     let mut first = vec![None; graph.nodes.len()];
     for node in graph.nodes.handles().rev() {
@@ -89,7 +89,7 @@ pub(super) fn first_products(graph: &Graph, users: &[BTreeSet<NodeId>]) -> Vec<O
     first
 }
 
-/// The reductions and what follows from them, if all of it ends as the left operand of the products.
+/// The reductions and their dependents, if all of these end in the products' left operand.
 fn followers(
     planner: &Planner<'_>,
     owner: &BTreeMap<NodeId, usize>,
@@ -114,21 +114,20 @@ fn followers(
     Some(found)
 }
 
-/// A walk from a left operand to what is in memory.
+/// A walk from a left operand to materialized values.
 struct Survey<'a, 'g> {
     planner: &'a Planner<'g>,
     owner: &'a BTreeMap<NodeId, usize>,
-    /// Axes of the operand, of which the last is the depth.
+    /// Rank of the operand; its last axis is the depth.
     rank: usize,
     depth: &'a Size,
     seen: HashSet<(NodeId, IndexMap)>,
-    /// What is computed on the way.
     nodes: BTreeSet<NodeId>,
     reductions: BTreeSet<NodeId>,
 }
 
 impl Survey<'_, '_> {
-    /// Whether the program of the operand can be written. It is surveyed as far as it can.
+    /// True if the operand's program can be written; surveys it as far as possible.
     fn can_write(&mut self, operand: NodeId) -> bool {
         let mut pending = vec![(operand, IndexMap::identity(self.rank))];
         while let Some((node, map)) = pending.pop() {
@@ -146,7 +145,7 @@ impl Survey<'_, '_> {
         true
     }
 
-    /// What the operand's program reads to compute `node` at the coordinates of `map`, and at which; nothing if it cannot.
+    /// Operands of `node` with their coordinates; `None` if the program cannot compute it.
     fn read_by(&mut self, node: NodeId, map: &IndexMap) -> Option<Vec<(NodeId, IndexMap)>> {
         let graph = self.planner.graph;
         match &graph.nodes[node].op {
@@ -155,7 +154,7 @@ impl Survey<'_, '_> {
                 through_movement(graph, uses_coordinates, node, map).ok()?.map(|read| vec![read])
             }
             Op::Take { x, axis, index } => {
-                // Which value the coordinate is does not matter here.
+                // Any value stands for the coordinate here.
                 let mut taken = map.clone();
                 taken.axes[*axis] = AxisMap::computed(0);
                 Some(vec![(*index, map.clone()), (*x, taken)])
@@ -171,7 +170,7 @@ impl Survey<'_, '_> {
         }
     }
 
-    /// Whether `node`, or what it reshapes, is read: other products are complete before their values are.
+    /// True if `node`, or the value it reshapes, is loaded; other products complete before their values are read.
     fn in_memory(&self, node: NodeId) -> bool {
         let source = strip_reshapes(self.planner.graph, node);
         let stored = self.planner.forced.contains(&source) || self.owner.contains_key(&source);

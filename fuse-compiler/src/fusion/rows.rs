@@ -1,48 +1,43 @@
-//! Row spaces: the shapes that meet in a kernel with reductions.
+//! Row spaces: shapes of values in a kernel with reductions.
 //!
-//! A reduction sees its operand as rows: the kept axes number the rows, the reduced axes run along them. Values of the
-//! operand's shape are per element; values that have only the kept axes, and any axes of extent 1, are per row.
+//! Kept axes of a reduction's operand number the rows; reduced axes run along them. Values of the operand's shape are
+//! per element. Values with only the kept axes, and axes of extent 1, are per row.
 
 use fuse_artifact::Size;
 
 use super::index::IndexMap;
 use crate::graph::{Graph, NodeId, Op, TensorType};
 
-/// The rows of a reduction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RowSpace {
-    /// The shape of values per element.
+    /// Shape of values per element.
     pub(crate) shape: Vec<Size>,
     /// The reduced axes, sorted.
     pub(crate) axes: Vec<usize>,
 }
 
-/// What a value is to a row space.
+/// Multiplicity of a value in a row space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
-    /// One per element.
     Element,
-    /// One per row.
     Row,
 }
 
 impl RowSpace {
-    /// The kept axes, in order.
     pub(crate) fn kept(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.shape.len()).filter(|axis| !self.axes.contains(axis))
     }
 
-    /// The axes in the order of the kernel's domain: kept ones, then reduced ones.
+    /// Axes in the order of the kernel's domain: kept, then reduced.
     pub(crate) fn domain(&self) -> Vec<usize> {
         self.kept().chain(self.axes.iter().copied()).collect()
     }
 
-    /// The extents of the kernel's domain.
     pub(crate) fn extents(&self) -> Vec<Size> {
         self.domain().into_iter().map(|axis| self.shape[axis].clone()).collect()
     }
 
-    /// Whether values of `shape` are per element or per row of this space, if either.
+    /// Multiplicity of values of `shape`; `None` if they fit neither way.
     pub(crate) fn extent(&self, shape: &[Size]) -> Option<Extent> {
         if *shape == *self.shape {
             return Some(Extent::Element);
@@ -51,8 +46,8 @@ impl RowSpace {
         kept.eq(shape.iter().filter(|size| !size.is_one())).then_some(Extent::Row)
     }
 
-    /// The coordinates at which the kernel computes a value of this space. A permute that a region ends with is computed
-    /// where its operand is, and stored in its own order.
+    /// Coordinates at which the kernel computes a value. A final permute is computed where its operand is, and stored
+    /// in its own order.
     pub(crate) fn place(&self, graph: &Graph, node: NodeId) -> IndexMap {
         match &graph.nodes[node].op {
             Op::Permute { x, permutation } => {
@@ -63,7 +58,7 @@ impl RowSpace {
         }
     }
 
-    /// The coordinates at which the kernel computes or reads a value of this type.
+    /// Coordinates at which the kernel computes or reads a value of this type.
     pub(crate) fn place_of(&self, ty: &TensorType) -> IndexMap {
         let domain = self.domain();
         let position = |axis: usize| domain.iter().position(|&a| a == axis).map(|d| d as u8);

@@ -1,29 +1,30 @@
-//! Scatter-adds: sums to which an element counts only where an integer of its own is the sum's coordinate.
+//! Scatter-adds: sums of `select(index == coordinate, x, 0)` over all elements.
 //!
-//! The gradient of a gather is the sum, over all places that were read, of `select(index == coordinate, adjoint, 0)`. It is a
-//! reduction like any other, so that every stage, another gradient and the operations around it need nothing new. Only
-//! its schedule may know that of all elements few count: those whose index is a coordinate that a workgroup owns.
+//! The gradient of a gather has this form, with adjoints for `x`. It is an ordinary reduction to all other stages, to
+//! further gradients and to the operations around it. Only its schedule uses that few elements count: those whose index
+//! is a coordinate that a workgroup owns.
 //!
-//! Input: the body of a reduction. Output: the [`Scatter`] that it is, if it is one. Not here: how a kernel makes use of it
-//! (`wgsl/reduction/scatter.rs`).
+//! Not here: the kernel (`wgsl/reduction/scatter.rs`).
 
 use fuse_artifact::DType;
 
 use super::body::{Body, KernelAccess, ValueId, ValueOp};
 use crate::graph::{CompareOp, Literal, ReduceOp};
 
-/// What decides which elements count.
+/// Guard of a scatter-add.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scatter {
     /// The kept axis whose coordinate is compared.
     pub axis: u8,
-    /// What it is compared with, of each sum: none depends on this axis or kept axes after it.
+    /// The compared index of each sum; independent of this axis and later kept axes.
     pub indices: Vec<ValueId>,
 }
 
 impl Scatter {
-    /// What decides which elements count in all reductions of a body; nothing if these wait for each other, or some elements
-    /// count everywhere. The axes of the space are `kept` ones and then reduced ones.
+    /// Finds the common guard of all reductions of a body.
+    ///
+    /// `None` if reductions depend on each other, or some are unguarded. Axes of the space are `kept` ones, then
+    /// reduced ones.
     pub fn of(body: &Body, accesses: &[KernelAccess], kept: usize) -> Option<Self> {
         let axes = axes(body, accesses);
         let mut found: Option<Self> = None;
@@ -48,10 +49,10 @@ impl Scatter {
     }
 }
 
-/// Marks values that follow from a reduction.
+/// Marks values that depend on a reduction.
 const AFTER_ROWS: u32 = 1 << 31;
 
-/// For each value, the axes of the space that it moves along, as bits.
+/// Axes of the space that each value varies along, as bits.
 fn axes(body: &Body, accesses: &[KernelAccess]) -> Vec<u32> {
     let mut axes: Vec<u32> = Vec::with_capacity(body.values.len());
     for value in &body.values {
@@ -70,7 +71,7 @@ fn axes(body: &Body, accesses: &[KernelAccess]) -> Vec<u32> {
     axes
 }
 
-/// The axis and the integer of `select(integer == coordinate, x, 0)`.
+/// Axis and index of `select(index == coordinate, x, 0)`.
 fn guard(body: &Body, x: ValueId) -> Option<(u8, ValueId)> {
     let op = |x: ValueId| &body.values[x].op;
     let ValueOp::Select(condition, _, otherwise) = *op(x) else { return None };
@@ -87,7 +88,7 @@ fn guard(body: &Body, x: ValueId) -> Option<(u8, ValueId)> {
     let (axis, index) = match (coordinate(a), coordinate(b)) {
         (None, Some(axis)) => (axis, a),
         (Some(axis), None) => (axis, b),
-        // The coordinates of places: which elements count is known without looking.
+        // Both sides are coordinates: the elements are known without looking.
         (Some(_), Some(_)) | (None, None) => return None,
     };
     (zero && body.values[index].dtype == DType::I32).then_some((axis, index))

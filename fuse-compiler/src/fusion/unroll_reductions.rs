@@ -1,12 +1,10 @@
-//! Reductions over few elements, written out: `sum(d * d, axis = 2)` of `d: f32[N, N, 3]` becomes `d₀·d₀ + d₁·d₁ + d₂·d₂`,
-//! which any kernel computes where it needs it.
+//! Unrolls short reductions: `sum(d * d, axis = 2)` of `d: f32[N, N, 3]` becomes `d₀·d₀ + d₁·d₁ + d₂·d₂`.
 //!
-//! Input: a graph. Output: a graph of the same values that takes fewer kernels, or the graph itself. A reduction starts a
-//! kernel, and what follows from it and is used along other rows goes through memory: the forces of N bodies would keep
-//! `[N, N, 3]` numbers. Written out, the sum of squares is pointwise, and the kernel around it holds everything.
+//! Input: a graph. Output: an equal graph with fewer kernels, or the graph itself. A reduction starts a kernel, and
+//! dependents used along other rows are materialized: forces of N bodies would store `[N, N, 3]` numbers. Unrolled, the
+//! sum of squares is pointwise and joins the kernel around it.
 //!
-//! What may be written out (`Candidate::find`) is legality; `Candidate::pays` is a guess, and a plan with fewer kernels
-//! must prove it.
+//! `Candidate::find` is legality; `Candidate::pays` is an estimate that a plan with fewer kernels must confirm.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,14 +21,15 @@ use crate::{
     operations::BinaryOp,
 };
 
-/// Elements of a reduction that are written out: a vector of space, a few classes or experts.
+/// Maximum elements per unrolled reduction: a spatial vector, a few classes or experts.
 const MAX_ELEMENTS: u64 = 8;
 
-/// Work of a value, in simple operations, up to which its users compute it again. A trip through memory takes as long as 40
-/// (`cost`), and its bytes must be there.
+/// Maximum cost of an unrolled value that its users recompute, in simple operations.
+///
+/// A store and a load cost 40 (`cost`) and need memory.
 const MAX_WORK: u32 = 64;
 
-/// The graph with those reductions written out that thereby need no kernel of their own.
+/// Unrolls reductions that then need no kernel of their own.
 ///
 /// # Errors
 /// As [`fuse`].
@@ -39,19 +38,19 @@ pub fn unroll(mut graph: Graph) -> Result<Graph, String> {
         return Ok(graph);
     }
     let mut plans = plans(&graph)?;
-    // Each round has fewer kernels than the one before.
+    // Terminates: each round has fewer kernels.
     while let Some((better, its_plans)) = with_fewer_kernels(&graph, &plans)? {
         (graph, plans) = (better, its_plans);
     }
     Ok(graph)
 }
 
-/// Plans in which products compute little and much of their operands.
+/// Plans with small and with large prologues of products.
 fn plans(graph: &Graph) -> Result<[Groups; 2], String> {
     Ok([fuse(graph, Policy::FUSED)?, fuse(graph, Policy::INLINED)?])
 }
 
-/// The graph with one kernel's reductions written out, with its plans, if that saves a kernel.
+/// The graph with one kernel's reductions unrolled, and its plans, if that saves a kernel.
 fn with_fewer_kernels(graph: &Graph, plans: &[Groups; 2]) -> Result<Option<(Graph, [Groups; 2])>, String> {
     let kernels = |plans: &[Groups; 2]| plans.each_ref().map(|plan| plan.groups.len());
     for group in &plans[0].groups {
@@ -69,7 +68,7 @@ fn with_fewer_kernels(graph: &Graph, plans: &[Groups; 2]) -> Result<Option<(Grap
     Ok(None)
 }
 
-/// A kernel whose reductions can be written out.
+/// A kernel whose reductions can be unrolled.
 struct Candidate<'a> {
     graph: &'a Graph,
     group: &'a Group,
@@ -77,13 +76,13 @@ struct Candidate<'a> {
 }
 
 impl<'a> Candidate<'a> {
-    /// The kernel of a group, if all its reductions are short and read places that are known while compiling.
+    /// Requires short reductions at coordinates known at compile time.
     fn find(graph: &'a Graph, group: &'a Group) -> Option<Self> {
         let GroupKind::Reduction(_) = group.kind else { return None };
         let nodes = group.nodes.iter().copied();
         let reductions: BTreeSet<NodeId> =
             nodes.filter(|&node| matches!(graph.nodes[node].op, Op::Reduce { .. })).collect();
-        // Of what may be broadcast at launch, element 1 need not exist.
+        // An axis that may be broadcast at launch may lack element 1.
         let uncertain = group.nodes.iter().any(|&node| may_repeat(graph, node));
         let short = reductions.iter().all(|&node| is_short(graph, node));
         let compared = legality::compared_extremes(graph, &live_nodes(graph));
@@ -91,7 +90,7 @@ impl<'a> Candidate<'a> {
         (short && !uncertain && !compared).then_some(Self { graph, group, reductions })
     }
 
-    /// Whether everything it stores is cheap enough for the kernels that read it to compute it themselves.
+    /// True if all stored values are cheap enough for their readers to recompute.
     fn pays(&self, plan: &Groups) -> bool {
         let stores = &self.group.stores;
         let between = stores.iter().all(|store| matches!(store.slot, Slot::Temporary(_)));
@@ -108,7 +107,7 @@ impl<'a> Candidate<'a> {
         })
     }
 
-    /// Whether a kernel reads what is reduced about as often as its elements: not for each column of a product anew.
+    /// True if a kernel reads the reduced value about once per element, not for each column of a product.
     fn reads_once(&self, reader: &Group, reduction: NodeId) -> bool {
         let elements = Size::product(&reader.shape);
         let x = self.graph.nodes[reduction].op.operands()[0];
@@ -116,7 +115,7 @@ impl<'a> Candidate<'a> {
         as_large && matches!(reader.kind, GroupKind::Pointwise | GroupKind::Reduction(_))
     }
 
-    /// The work of one element of `roots`, written out; what several of them need is computed once.
+    /// Cost of one element of `roots` after unrolling; shared values count once.
     fn work(&self, roots: &[NodeId]) -> u32 {
         let (mut seen, mut pending, mut sum) = (BTreeSet::new(), roots.to_vec(), 0u32);
         while let Some(node) = pending.pop() {
@@ -139,7 +138,7 @@ impl<'a> Candidate<'a> {
     }
 }
 
-/// Whether a node is a reduction of few elements, whose number is known, that is a chain of one binary operation.
+/// True for reductions over few elements of known number that are chains of one binary operation.
 fn is_short(graph: &Graph, node: NodeId) -> bool {
     match graph.nodes[node].op {
         Op::Reduce { op, x, ref axes } => {
@@ -150,19 +149,18 @@ fn is_short(graph: &Graph, node: NodeId) -> bool {
     }
 }
 
-/// Elements along axes of a value, if their number is known.
 fn elements(graph: &Graph, x: NodeId, axes: &[usize]) -> Option<u64> {
     Size::product(axes.iter().map(|&axis| &graph.nodes[x].ty.shape[axis])).as_constant()
 }
 
-/// Whether a node repeats its operand along axes of which only the launch knows that they are repeated.
+/// True if only the launch knows whether a broadcast repeats its operand.
 fn may_repeat(graph: &Graph, node: NodeId) -> bool {
     let Op::Broadcast(x) = graph.nodes[node].op else { return false };
     let mut axes = graph.nodes[x].ty.shape.iter().zip(&graph.nodes[node].ty.shape);
     axes.any(|(from, to)| from != to && !from.is_one())
 }
 
-/// The operation that takes two elements together; an index has none.
+/// Binary operation of a reduction; `argmax` and `argmin` have none.
 fn step(op: ReduceOp) -> Option<BinaryOp> {
     match op {
         ReduceOp::Sum => Some(BinaryOp::Add),
@@ -175,7 +173,6 @@ fn step(op: ReduceOp) -> Option<BinaryOp> {
     }
 }
 
-/// The graph with `reductions` written out.
 fn rewritten(graph: &Graph, reductions: &BTreeSet<NodeId>) -> Graph {
     let mut nodes: Arena<Node> = Arena::default();
     let mut moved: BTreeMap<NodeId, NodeId> = BTreeMap::new();
@@ -192,7 +189,7 @@ fn rewritten(graph: &Graph, reductions: &BTreeSet<NodeId>) -> Graph {
     Graph { nodes, results, ..graph.clone() }
 }
 
-/// The elements along `axes` of `x`, taken together one after the other.
+/// Chain of the elements along `axes` of `x`.
 fn chain(nodes: &mut Arena<Node>, reduction: &Node, (op, x): (ReduceOp, NodeId), axes: &[usize]) -> NodeId {
     let step = step(op).expect("an index is not written out");
     let mut elements = vec![x];

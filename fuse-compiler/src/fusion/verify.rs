@@ -1,9 +1,8 @@
 //! Invariants of [`Groups`], checked after fusion:
 //!
-//! 1. Every result is stored, exactly once, and every temporary is stored exactly once; results that a parameter takes are stored
-//!    in that parameter.
-//! 2. A group reads only parameters and what earlier groups store.
-//! 3. In a body, operands come before their users, and loads refer to the group's accesses.
+//! 1. Results and temporaries are stored exactly once; a result that updates a parameter is stored there.
+//! 2. A group reads only parameters and stores of earlier groups.
+//! 3. In a body, operands precede users, and loads refer to the group's accesses.
 //! 4. Every store's value exists, and its node has the elements of the group's domain.
 //! 5. An access has one entry per axis of its space, and each entry names an axis of its view.
 //! 6. A group binds no more storage buffers than every adapter has.
@@ -15,7 +14,7 @@ use fuse_artifact::{Size, Slot};
 use super::{Group, GroupKind, Groups, Policy, body::Body};
 use crate::graph::Graph;
 
-/// The violated invariants; empty when all hold.
+/// Returns the violated invariants.
 pub fn verify(graph: &Graph, groups: &Groups) -> Vec<String> {
     let mut errors = vec![];
     let mut written = BTreeSet::new();

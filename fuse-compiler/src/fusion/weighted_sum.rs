@@ -1,8 +1,7 @@
-//! Groups of weighted sums, `Σ f(a·b, c·d)[m, n] · w[n, :]`, whose weights nothing stores: gradients of attentions.
+//! Weighted-sum groups, `Σ f(a·b, c·d)[m, n] · w[n, :]` with weights that are never stored: attention gradients.
 //!
-//! Input: [`WeightedSums`] of a graph. Output: their [`Group`], without its name and stores.
-//!
-//! Not here: how they are found (`attention_gradient`), schedules and text.
+//! Input: [`WeightedSums`] of a graph. Output: their [`Group`] without name and stores. Not here: detection
+//! (`attention_gradient`), schedules, shaders.
 
 use std::collections::BTreeSet;
 
@@ -17,14 +16,15 @@ use super::{
 };
 use crate::graph::{Graph, NodeId, Op};
 
-/// The spaces of the operands of each product.
+/// Operand spaces of each product.
 const SPACES: [[Space; 2]; 2] = [[Space::Lhs, Space::Rhs], [Space::SecondLhs, Space::SecondRhs]];
 
-/// Builds the group of some sums, and the values of `outputs` in its body. `region` holds the nodes of the epilogue, the sums
-/// among them; `stored` says where nodes are that the kernel may read.
+/// Builds the group of some sums, and the values of `outputs` in its body.
+///
+/// `region` holds the epilogue with the sums; `stored` returns slots of readable nodes.
 ///
 /// # Errors
-/// When something that the kernel reads would have to be in memory.
+/// If an input of the kernel must be materialized.
 pub fn group(
     graph: &Graph,
     uses_coordinates: &[bool],
@@ -60,7 +60,7 @@ pub fn group(
     let mut products = vec![];
     for (&product, spaces) in sums.products.iter().zip(SPACES) {
         let [a, b] = operands(product);
-        // Where rows are the product's columns, its right operand gives them.
+        // With exchanged axes, the right operand provides the rows.
         let [lhs, rhs] = if sums.exchanged { [b, a] } else { [a, b] };
         products.push(ScoreProduct {
             depth: graph.nodes[a].ty.shape[rank - 1].clone(),
@@ -85,7 +85,7 @@ pub fn group(
     Ok((Group { name: String::new(), kind, shape, nodes, accesses, fixed, body, stores: vec![] }, found))
 }
 
-/// The nodes that the kernel computes on its way from memory to its outputs, in order.
+/// Nodes that the kernel computes between memory and its outputs, in order.
 fn computed_nodes(graph: &Graph, region: &BTreeSet<NodeId>, stored: &dyn Fn(NodeId) -> Option<Slot>) -> Vec<NodeId> {
     let mut found = region.clone();
     let mut pending: Vec<NodeId> = region.iter().flat_map(|&node| graph.nodes[node].op.operands()).collect();

@@ -8,32 +8,32 @@ use crate::{
     graph::NodeId,
 };
 
-/// A value of a quantized tensor: `q·scale + offset`, where `q` lies in the words at `index` along the packed axis, and scale
-/// and offset are those of the group `index / group`.
+/// A dequantized value, `q·scale + offset`.
+///
+/// `q` lies in the words at `index` along the packed axis; scale and offset belong to group `index / group`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Dequantize {
     /// The parameter.
     pub param: u16,
-    /// How values lie in words.
+    /// Layout of codes in words.
     pub packing: Packing,
-    /// The access to the words, which walks every axis but the packed one.
+    /// Access to the words along every axis but the packed one.
     pub words: u16,
-    /// The access to the scales, in pairs of scale and offset, which walks the same axes.
+    /// Access to the pairs of scale and offset, along the same axes.
     pub scales: u16,
-    /// The packed axis in the views of both.
+    /// The packed axis in both views.
     pub axis: u8,
-    /// The coordinate along it, inside the tensor.
+    /// Coordinate along the packed axis, in bounds.
     pub index: ValueId,
-    /// The axis of the space that the coordinate is, if it is one from its start.
+    /// Axis of the space equal to that coordinate, if there is one and it starts at 0.
     pub along: Option<u8>,
-    /// View axes and coordinates that are computed.
+    /// View axes and their computed coordinates.
     pub at: Vec<(u8, ValueId)>,
-    /// Values of a group.
+    /// Values per group.
     pub group: Size,
 }
 
 impl Walk<'_, '_> {
-    /// The value of a quantized parameter through a map.
     pub(super) fn dequantize(&mut self, node: NodeId, param: u16, map: &IndexMap) -> ValueId {
         let graph = self.builder.graph;
         let shape = &graph.nodes[node].ty.shape;
@@ -51,7 +51,7 @@ impl Walk<'_, '_> {
         self.push(ValueOp::Dequantize(Box::new(value)), DType::F32)
     }
 
-    /// The coordinate along the packed axis. Coordinates of masked lanes may lie behind the end.
+    /// Coordinate along the packed axis, clamped: masked lanes may lie beyond the extent.
     fn packed_coordinate(&mut self, packed: &AxisMap, extent: &Size) -> ValueId {
         let Some(axis) = packed.axis else {
             return match packed.value {
@@ -59,7 +59,7 @@ impl Walk<'_, '_> {
                 None => self.push(ValueOp::Size(packed.start.clone()), DType::I32),
             };
         };
-        // The last two axes of an operand stay as they are, but rows, into which batches may be folded.
+        // The last two axes of an operand stay as they are, except for rows, into which batches may be folded.
         let inner = usize::from(axis) + 2 >= self.region.rank;
         let last = usize::from(axis) + 1 == self.region.rank;
         self.builder.fixed |= match self.region.space {
