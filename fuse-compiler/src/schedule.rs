@@ -1,7 +1,7 @@
-//! Schedules: in which ways a group may run.
+//! Schedule families: the legal ways to run a group.
 //!
-//! Input: a fusion group. Output: the schedules of its family with what each requires of strides and sizes.
-//! Which schedule runs is decided at launch, by size and adapter. Not here: shader text (`wgsl`).
+//! Input: a fusion group. Output: its schedules with their requirements on strides and sizes. The launch selects one by
+//! sizes and adapter. Not here: shaders (`wgsl`).
 
 pub mod attention;
 pub mod contraction;
@@ -14,6 +14,8 @@ pub mod reduction;
 pub mod verify;
 pub mod weighted_sum;
 
-/// Rounds of loops that an invocation may take where it walks all of an operand alone. Mesa's lavapipe silently ends the loops of
-/// an invocation after 65535 rounds in all; and what is longer than this is worth sharing.
+/// Maximum loop rounds of an invocation that walks a whole operand by itself.
+///
+/// Mesa's lavapipe silently ends an invocation's loops after 65535 rounds in total. Longer loops are worth sharing
+/// anyway.
 const ROUNDS_ALONE: u32 = 1 << 15;

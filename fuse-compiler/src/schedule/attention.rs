@@ -1,13 +1,14 @@
-//! The family of attention kernels.
+//! The schedule family of attention kernels.
 //!
-//! - `tile QxK RxC`: workgroups keep Q queries in workgroup memory and walk over the keys, K at a time, with 16-byte
-//!   loads; each invocation computes R×C scores of a step. `split` schedules share the keys between workgroups and combine
-//!   their softmaxes in a second pass.
-//! - `coop-matrix QxK RxK`: as `tile`, where each subgroup multiplies R queries in cooperative matrices: of `f16`, where the
+//! - `tile QxK RxC`: workgroups keep Q queries in workgroup memory and step over K keys with 16-byte loads. Each
+//!   invocation computes R×C scores per step. `split` shares keys between workgroups and combines softmaxes in a second
+//!   pass.
+//! - `coop-matrix QxK RxK`: like `tile`; each subgroup multiplies R queries in `f16` cooperative matrices, if the
 //!   adapter has them.
-//! - `decode Q`: few queries; groups of invocations read whole rows of keys and values, each group its own keys.
-//! - `unstaged Q`: invocations have Q queries each and keep nothing in workgroup memory, which processors like better.
-//! - `scalar tile QxK RxC`: as `tile`, one element per load, in 16 KiB of workgroup memory; any size and stride. Always last.
+//! - `decode Q`: few queries; groups of invocations read whole rows of their own keys and values.
+//! - `unstaged Q`: invocations have Q queries each and no workgroup memory, which suits CPUs.
+//! - `scalar tile QxK RxC`: fallback like `tile`, with scalar loads and 16 KiB of workgroup memory; any size and
+//!   stride.
 
 pub(crate) mod coop_matrix;
 
@@ -27,21 +28,21 @@ use crate::fusion::{
     body::{Body, ValueId, ValueOp},
 };
 
-/// Outputs that an invocation of a [`Unstaged`] schedule keeps: with more, software adapters compile very slowly.
+/// Maximum outputs per invocation of an [`Unstaged`] schedule: software adapters compile more very slowly.
 const UNSTAGED_OUTPUTS: u32 = 256;
 
-/// One way to run an attention.
+/// A schedule of an attention.
 #[derive(Clone, Debug)]
 pub struct ScheduleSpec {
-    /// Its sizes.
+    /// The schedule.
     pub schedule: schedule::Attention,
-    /// Directions of the loads of queries, keys and values.
+    /// Load directions of queries, keys and values.
     pub directions: Directions,
-    /// What must hold.
+    /// Requirements at launch.
     pub requires: Vec<Require>,
 }
 
-/// The axes along which vector loads go.
+/// Axes of vector loads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Directions {
     /// Queries: `Depth`, or `Outer` along the queries.
@@ -76,22 +77,22 @@ pub fn family(group: &Group, attention: &Attention) -> Vec<ScheduleSpec> {
     family
 }
 
-/// What a schedule is compiled for.
+/// Head sizes that a schedule is compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Head {
     depth: u32,
     columns: u32,
 }
 
-/// The schedules for one head in cooperative matrices, whose queries are read by access `query`.
+/// Adds the cooperative-matrix schedules of one head; access `query` reads the queries.
 fn in_coop_matrices(facts: &Facts<'_>, directions: Directions, head: Head, query: u16, family: &mut Vec<ScheduleSpec>) {
     for tile in coop_matrix::tiles(head.depth, head.columns) {
         let mut requires = facts.exact_requirements(tile.depth, tile.columns);
         requires.extend(facts.tile_requirements(directions));
-        // The last tile of queries is moved inside.
+        // The last tile of queries is shifted inside.
         requires.push(Require::AtLeast { axis: facts.queries(), value: tile.queries() });
         requires.push(Require::AtLeast { axis: facts.keys(), value: 1 });
-        // Matrices are loaded from lines that start at a multiple of 16 bytes.
+        // Cooperative matrices load lines aligned to 16 bytes.
         requires.push(Require::Aligned { access: query, axis: facts.batch + 1, of: 8 });
         for split in [true, false] {
             let schedule = schedule::Attention::CoopMatrix(AttentionCoopMatrix { split, ..tile });
@@ -100,7 +101,7 @@ fn in_coop_matrices(facts: &Facts<'_>, directions: Directions, head: Head, query
     }
 }
 
-/// The schedules for one head with vector loads, best first.
+/// Adds the schedules of one head with vector loads, best first.
 fn aligned(facts: &Facts<'_>, directions: Directions, head: Head, family: &mut Vec<ScheduleSpec>) {
     for (tile, split) in aligned_tiles(head) {
         let mut requires = facts.head_requirements(tile.depth, tile.columns);
@@ -111,14 +112,14 @@ fn aligned(facts: &Facts<'_>, directions: Directions, head: Head, family: &mut V
             family.push(ScheduleSpec { schedule, directions, requires: requires.clone() });
         }
     }
-    // The schedules below read four depths of queries and keys, and four columns of values, at a time.
+    // The schedules below load vectors of four depths of queries and keys, and four columns of values.
     let of_vectors = Directions { query: Direction::Depth, key: Direction::Depth, value: Direction::Outer };
     if directions == of_vectors {
         family.push(unstaged(facts, directions, head));
         let whole = |x: u32| x.next_multiple_of(DECODE_SPAN);
         let (depth, columns) = (whole(head.depth), whole(head.columns));
         for queries in [1, 4] {
-            // More rows than that would not fit the registers.
+            // More rows would exceed the registers.
             if queries * depth.max(columns) > 512 {
                 continue;
             }
@@ -133,7 +134,7 @@ fn aligned(facts: &Facts<'_>, directions: Directions, head: Head, family: &mut V
     }
 }
 
-/// The schedule for one head without workgroup memory.
+/// The schedule of one head without workgroup memory.
 fn unstaged(facts: &Facts<'_>, directions: Directions, head: Head) -> ScheduleSpec {
     let columns = head.columns.next_multiple_of(LANES);
     let unstaged = Unstaged { queries: (UNSTAGED_OUTPUTS / columns).clamp(1, 4), depth: head.depth, columns };
@@ -144,7 +145,7 @@ fn unstaged(facts: &Facts<'_>, directions: Directions, head: Head) -> ScheduleSp
     ScheduleSpec { schedule: schedule::Attention::Unstaged(unstaged), directions, requires }
 }
 
-/// Tiles with vector loads, best first, with whether they come with a split twin.
+/// Tiles with vector loads, best first, each with a flag for a split twin.
 fn aligned_tiles(head: Head) -> Vec<(AttentionTile, bool)> {
     let tile = |queries, keys, rows, across, value_step| AttentionTile {
         queries,
@@ -169,11 +170,11 @@ fn aligned_tiles(head: Head) -> Vec<(AttentionTile, bool)> {
         // 128 queries gained at most 6 % there on an H200.
         0..=32 => vec![(medium, true), (small, true)],
         33..=64 => vec![(compact(128, 64, 8, 8, 8), true), (medium, true), (small, true)],
-        // Where queries are few, `decode` shares the keys.
+        // For few queries, `decode` shares the keys.
         65..=128 => vec![(compact(64, 64, 8, 16, 8), true), (small, false)],
         _ => vec![(compact(64, 128, 8, 32, 4), true)],
     };
-    // Columns beyond those that exist would be computed in vain.
+    // Excludes tiles that would mostly compute missing columns.
     let wasteful = |(tile, _): &(AttentionTile, bool)| tile.columns >= 2 * head.columns.next_multiple_of(32);
     match tiles.iter().all(wasteful) {
         true => tiles,
@@ -181,7 +182,6 @@ fn aligned_tiles(head: Head) -> Vec<(AttentionTile, bool)> {
     }
 }
 
-/// The tile for any size and stride.
 fn scalar_tile(head: Head) -> AttentionTile {
     let (keys, across, value_step) = if head.columns <= 64 { (32, 8, 8) } else { (64, 16, 4) };
     AttentionTile {
@@ -199,15 +199,15 @@ fn scalar_tile(head: Head) -> AttentionTile {
     }
 }
 
-/// What the compiler knows about a group's operands.
+/// Compile-time knowledge of a group's operands.
 struct Facts<'a> {
     group: &'a Group,
-    /// Number of batch axes; the axes of the domain after them are M, E, N, D.
+    /// Number of batch axes, which precede the domain axes M, E, N, D.
     batch: u8,
     depth: &'a Size,
     columns: &'a Size,
     directions: Option<Directions>,
-    /// Whether the score's program reads along the keys.
+    /// The score's program reads along the keys.
     scores_read_keys: bool,
 }
 
@@ -248,7 +248,7 @@ impl<'a> Facts<'a> {
         self.batch + 3
     }
 
-    /// The heads to compile for: the one there is, or several of which the launch picks.
+    /// Heads to compile for: the known one, or several for the launch to select from.
     fn heads(&self) -> Vec<Head> {
         let (depth, columns) = (self.depth.as_constant(), self.columns.as_constant());
         let fixed = |size: Option<u64>, head: u32| size.map_or(head, |size| size.clamp(1, MAX_HEAD) as u32);
@@ -259,7 +259,7 @@ impl<'a> Facts<'a> {
         [32, 64, 128, 256].map(head).to_vec()
     }
 
-    /// The heads of schedules without requirements on strides; the last serves all.
+    /// Heads of schedules without stride requirements; the last one fits all.
     fn scalar_heads(&self) -> Vec<Head> {
         let fixed = |size: &Size| size.as_constant().map_or(MAX_HEAD, |size| size.clamp(1, MAX_HEAD)) as u32;
         let (depth, columns) = (fixed(self.depth), fixed(self.columns));
@@ -269,7 +269,7 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Sizes that are known only at launch must fit. The last schedule fits all that an attention may have.
+    /// Upper bounds of sizes known only at launch. The last schedule fits every attention.
     fn head_requirements(&self, depth: u32, columns: u32) -> Vec<Require> {
         let mut requires = vec![];
         for (size, axis, value) in
@@ -282,7 +282,7 @@ impl<'a> Facts<'a> {
         requires
     }
 
-    /// Sizes that are known only at launch must be these.
+    /// Exact values of sizes known only at launch.
     fn exact_requirements(&self, depth: u32, columns: u32) -> Vec<Require> {
         let mut requires = vec![];
         for (size, axis, value) in
@@ -295,8 +295,9 @@ impl<'a> Facts<'a> {
         requires
     }
 
-    /// The access of the queries, where cooperative matrices can be loaded from what is in memory: all inputs are stored
-    /// `f16`, queries and keys along the depth and values along their columns.
+    /// Access of the queries if cooperative matrices can load all inputs from memory.
+    ///
+    /// Inputs must be stored `f16`, with queries and keys contiguous along the depth and values along their columns.
     fn stored_query(&self, attention: &Attention, directions: Directions) -> Option<u16> {
         let usual = Directions { query: Direction::Depth, key: Direction::Depth, value: Direction::Outer };
         let batch = usize::from(self.batch);
@@ -315,7 +316,7 @@ impl<'a> Facts<'a> {
         (directions == usual).then_some(query)
     }
 
-    /// Vector loads are clamped to a depth, so that there must be one.
+    /// Vector loads clamp to the depth, so it must be at least 1.
     fn some_depth(&self) -> Vec<Require> {
         vec![Require::AtLeast { axis: self.depth_axis(), value: 1 }]
     }
@@ -358,7 +359,7 @@ impl<'a> Facts<'a> {
         requires
     }
 
-    /// What loads of four lanes along the given axis of each space need.
+    /// Requirements of vector loads along the given axis of each space.
     fn vector_loads(&self, lane_axis: impl Fn(Space) -> Option<u8>) -> Vec<Require> {
         let mut requires = vec![];
         for (i, access) in self.group.accesses.iter().enumerate() {

@@ -1,22 +1,22 @@
-//! The family of contraction kernels.
+//! The schedule family of contraction kernels.
 //!
-//! - `tile RxCxD`: workgroups compute tiles of R×C sums in steps of depth D through workgroup memory, with
-//!   16-byte loads. `split` schedules share the depth of a tile between workgroups and add up in a second pass. `stream-k` schedules
-//!   share the depths of all tiles that would leave some of the workgroups that run at a time without one.
-//! - `coop-matrix SxS RxCxD`: as `tile`, where subgroups multiply cooperative matrices of size S: of `f16`, where the adapter
-//!   has them.
-//! - `unstaged RxC`: as `tile`, without workgroup memory: invocations read what they multiply from storage and never wait for each
-//!   other, which processors and their caches like better. `scalar unstaged` reads one element per load: any size and stride.
-//! - `gemv RxC`: at most R rows; invocations walk down the depth, columns side by side. `gemv-t RxC`: the same where right operands
-//!   lie along the depth.
-//! - `dot O`: a group of invocations per sum; for few sums, or operands that are both contiguous in depth.
-//! - `scalar tile RxCxD`: as `tile`, one element per load; any size and stride. Always last.
+//! - `tile RxCxD`: workgroups compute R×C tiles in steps of depth D through workgroup memory, with 16-byte loads.
+//!   `split` (split-K) shares a tile's depth between workgroups and reduces partial sums in a second pass. `stream-k`
+//!   shares the depths of tiles that do not fill a wave of workgroups.
+//! - `coop-matrix SxS RxCxD`: like `tile`; subgroups multiply `f16` cooperative matrices of size S, if the adapter has
+//!   them.
+//! - `unstaged RxC`: like `tile` without workgroup memory; invocations load operands from storage and never wait, which
+//!   suits CPUs. `scalar unstaged` loads single elements: any size and stride.
+//! - `gemv RxC`: at most R rows; invocations walk the depth with columns side by side. `gemv-t RxC`: right operands
+//!   contiguous along the depth.
+//! - `dot O`: a group of invocations per sum, for few sums or operands contiguous along the depth.
+//! - `scalar tile RxCxD`: fallback like `tile`, with scalar loads; any size and stride.
 //!
-//! Several products that share their left operand run side by side: a schedule keeps a right tile and sums for each,
-//! so that only schedules whose sums fit into registers serve; or each product has workgroups of its own, where nothing
-//! that is stored needs several (`grouped`). Where the epilogue reduces rows, a tile has all columns of its rows
-//! (`rows`). Where the left operand has reductions, a workgroup reduces its rows before it multiplies (`row_prologue`),
-//! and there is no `dot`, whose few sums would not pay for a row each.
+//! Products that share their left operand run side by side. A schedule keeps a right tile and accumulators for each, so
+//! only schedules whose accumulators fit in registers apply. Alternatively each product has its own workgroups, if no
+//! store needs several products (`grouped`). If the epilogue reduces rows, a tile has all columns of its rows (`rows`).
+//! If the left operand has reductions, a workgroup reduces its rows first (`row_prologue`). Then `dot` is missing: its
+//! few sums would not pay for a row each.
 
 pub(crate) mod coop_matrix;
 pub(crate) mod gemv;
@@ -44,32 +44,32 @@ use crate::fusion::{
     body::{Body, ValueId, ValueOp},
 };
 
-/// The axis along which an operand's vector loads go.
+/// Axis of an operand's vector loads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// Along the axis that is summed over.
+    /// Along the summed axis.
     Depth,
-    /// Along the rows (left operand) or columns (right operand) of the result.
+    /// Along the result's rows (left operand) or columns (right operand).
     Outer,
 }
 
-/// Products that one kernel computes side by side: as many as leave the smallest tile's invocations `MAX_SUMS` sums.
+/// Maximum products side by side, limited by `MAX_SUMS` accumulators of the smallest tile's invocations.
 pub const MAX_PRODUCTS: usize = 8;
 
-/// Workgroup memory that every WebGPU adapter has.
+/// Workgroup memory of every WebGPU adapter, in bytes.
 const EVERY_ADAPTERS_BYTES: u32 = 16 * 1024;
 
 /// An aligned tile with the twins that it has.
 #[derive(Clone, Copy, Debug)]
 struct Aligned {
     tile: Tile,
-    /// Whether there is a twin whose workgroups share the depth.
+    /// Has a split-K twin.
     split: bool,
-    /// Whether it serves where products have workgroups of their own.
+    /// Applies when products have their own workgroups.
     grouped: bool,
 }
 
-/// Aligned tiles. Sizes from the sweep in `docs/experiments.md`.
+/// Aligned tiles; sizes from the sweep in `docs/experiments.md`.
 const TILES: &[Aligned] = &[
     Aligned { tile: k_aligned(Tile::new(32, 32, 32, [4, 4])), split: true, grouped: true },
     Aligned { tile: Tile::new(16, 64, 32, [4, 4]), split: true, grouped: true },
@@ -79,19 +79,19 @@ const TILES: &[Aligned] = &[
     Aligned { tile: Tile { k: K::Stream, ..LARGEST }, split: false, grouped: false },
 ];
 
-/// The tile of large products.
+/// Tile of large products.
 const LARGEST: Tile = k_aligned(Tile::new(128, 256, 8, [8, 16]));
 
-/// Tiles for any size and stride.
+/// Tiles for any size and stride, each with a flag for a split twin.
 const SCALAR_TILES: &[(Tile, bool)] =
     &[(scalar(Tile::new(64, 64, 16, [8, 4])), false), (scalar(Tile::new(32, 32, 16, [4, 4])), true)];
 
-/// How a contraction's sums are divided.
+/// Division of a contraction's sums.
 #[derive(Clone, Copy, Debug)]
 pub enum ContractionSchedule {
-    /// Between workgroups that compute tiles of them.
+    /// Tiles, each computed by a workgroup.
     Tile(Tile),
-    /// Between groups of invocations that walk down the depth.
+    /// Groups of invocations that walk the depth.
     Gemv(Gemv),
 }
 
@@ -104,31 +104,30 @@ impl From<ContractionSchedule> for Schedule {
     }
 }
 
-/// One way to run a contraction.
+/// A schedule of a contraction.
 #[derive(Clone, Debug)]
 pub struct ScheduleSpec {
-    /// A tile or a gemv.
+    /// The schedule.
     pub schedule: ContractionSchedule,
-    /// Direction of the left operand's loads.
+    /// Load direction of the left operand.
     pub lhs: Direction,
-    /// Direction of each right operand's loads.
+    /// Load direction of each right operand.
     pub rhs: Vec<Direction>,
-    /// What must hold.
+    /// Requirements at launch.
     pub requires: Vec<Require>,
 }
 
-/// A tile that takes depths of whole steps only.
+/// A tile for depths of whole steps only.
 const fn k_aligned(tile: Tile) -> Tile {
     Tile { k_aligned: true, ..tile }
 }
 
-/// A tile that loads one element at a time.
 const fn scalar(tile: Tile) -> Tile {
     Tile { lanes: 1, ..tile }
 }
 
-/// The schedules of a group's family; `tile` restricts the aligned tiles to one (`#[schedule(tile = …)]`), except where a
-/// tile must have all columns.
+/// The group's schedules; `tile` restricts aligned tiles to one (`#[schedule(tile = …)]`), except for tiles with all
+/// columns.
 pub fn family(group: &Group, contraction: &Contraction, tile: Option<[u32; 3]>) -> Vec<ScheduleSpec> {
     let facts = Facts::new(group, contraction);
     let products = facts.products();
@@ -140,7 +139,7 @@ pub fn family(group: &Group, contraction: &Contraction, tile: Option<[u32; 3]>) 
         let grouped = is_groupable(group, contraction) && rhs.iter().all(|other| *other == rhs[0]);
         let coop_matrix = if facts.multiplies_stored_f16() { coop_matrix::TILES } else { &[] };
         let tiles = facts.aligned_tiles(tile, [coop_matrix, TILES, facts.unstaged()], grouped);
-        // Tiles would reduce the rows of their left operand again for each of their parts.
+        // Stream-K would repeat the row prologue for each part of a tile.
         for (tile, split) in tiles.into_iter().filter(|(tile, _)| !tile.is_stream_k() || facts.row_prologue.is_none()) {
             let requires = facts.tile_requirements(tile, lhs, &rhs);
             push_tile(&mut family, tile, split, (lhs, &rhs), &requires);
@@ -161,7 +160,6 @@ pub fn family(group: &Group, contraction: &Contraction, tile: Option<[u32; 3]>) 
     family
 }
 
-/// The tile that `#[schedule(tile = …)]` asks for.
 fn forced_tile([rows, columns, depth]: [u32; 3]) -> Tile {
     let known =
         TILES.iter().map(|of| of.tile).find(|tile| [tile.rows, tile.columns, tile.depth] == [rows, columns, depth]);
@@ -175,7 +173,7 @@ impl ScheduleSpec {
     }
 }
 
-/// Adds a tile, after its twin whose workgroups share the depth if it comes with one.
+/// Adds a tile, after its split-K twin if it has one.
 fn push_tile(
     family: &mut Vec<ScheduleSpec>,
     tile: Tile,
@@ -188,11 +186,11 @@ fn push_tile(
     family.extend(tiles.map(|tile| ScheduleSpec::new(ContractionSchedule::Tile(tile), directions, requires)));
 }
 
-/// What the compiler knows about a group's operands.
+/// Compile-time knowledge of a group's operands.
 struct Facts<'a> {
     group: &'a Group,
     contraction: &'a Contraction,
-    /// Number of batch axes; the axes of the domain after them are M, N, K.
+    /// Number of batch axes, which precede the domain axes M, N, K.
     batch: u8,
     lhs: Option<Direction>,
     /// One per product.
@@ -213,13 +211,15 @@ impl<'a> Facts<'a> {
         Self { group, contraction, batch: batch as u8, lhs, rhs, row_prologue }
     }
 
-    /// The directions of all operands, if each has one.
+    /// Directions of all operands, if each has one.
     fn aligned(&self) -> Option<(Direction, Vec<Direction>)> {
         Some((self.lhs?, self.rhs.iter().copied().collect::<Option<Vec<_>>>()?))
     }
 
-    /// Whether the operands are `f16` as they are in memory, in whole vectors: what is computed on the way keeps more bits than
-    /// `f16` has, and cooperative matrices would lose them. Weights that are converted to `f16` have no more.
+    /// True if operands are vectors of stored `f16` values.
+    ///
+    /// Computed operands have more bits than `f16`, which cooperative matrices would lose; weights converted to `f16`
+    /// have not.
     fn multiplies_stored_f16(&self) -> bool {
         let stored =
             |(body, value): &(Body, ValueId), direction: Option<Direction>, depth_axis: usize, outer_axis: usize| {
@@ -235,13 +235,12 @@ impl<'a> Facts<'a> {
             && rhs.all(|(operand, direction)| half(operand) || stored(operand, *direction, batch, batch + 1))
     }
 
-    /// The directions in which single elements are loaded.
     fn scalar_directions(&self) -> (Direction, Vec<Direction>) {
         (Direction::Depth, self.rhs.iter().map(|rhs| rhs.unwrap_or(Direction::Outer)).collect())
     }
 
-    /// The aligned tiles that hold the products, with whether they come with a split twin; of cooperative matrices first.
-    /// Where products have workgroups of their own (`grouped`), none shares the depth.
+    /// Aligned tiles that fit the products, cooperative matrices first, each with a flag for a split twin. `grouped`
+    /// tiles never split.
     fn aligned_tiles(&self, only: Option<[u32; 3]>, all: [&[Aligned]; 3], grouped: bool) -> Vec<(Tile, bool)> {
         let own = if grouped { 1 } else { self.products() };
         let serves = |of: &Aligned| self.holds(&of.tile, own) && (of.grouped || !grouped);
@@ -253,7 +252,7 @@ impl<'a> Facts<'a> {
         tiles.into_iter().map(|(tile, split)| if grouped { (of_one(tile), false) } else { (tile, split) }).collect()
     }
 
-    /// The scalar tiles that hold the products; of the last one the depth of a step gives way.
+    /// Scalar tiles that fit the products. The last one shrinks its depth step to fit.
     fn scalar_tiles(&self) -> Vec<(Tile, bool)> {
         let mut tiles = SCALAR_TILES.to_vec();
         let (mut last, split) = tiles.pop().expect("the family has a last schedule");
@@ -264,7 +263,7 @@ impl<'a> Facts<'a> {
         tiles
     }
 
-    /// Whether a tile has room for so many products beside the rows of the left operand.
+    /// True if a tile fits so many products and the rows of the left operand.
     fn holds(&self, tile: &Tile, products: u32) -> bool {
         holds_beside(tile, products, self.row_bytes(tile.rows, tile.invocations()))
     }
@@ -285,7 +284,6 @@ impl<'a> Facts<'a> {
         self.batch + 2
     }
 
-    /// What a tile of vector loads needs.
     fn tile_requirements(&self, tile: Tile, lhs: Direction, rhs: &[Direction]) -> Vec<Require> {
         let mut multiples = vec![self.columns()];
         multiples.push(if lhs == Direction::Depth { self.depth() } else { self.rows() });
@@ -307,7 +305,7 @@ impl<'a> Facts<'a> {
             requires.push(Require::Multiple { axis: self.depth(), of: tile.depth });
         }
         if tile.is_stream_k() {
-            // Without depth there would be nothing to share, and nobody to store what the epilogue makes of nothing.
+            // Without depth there is nothing to share, and no workgroup would store the epilogue of empty sums.
             requires.push(Require::AtLeast { axis: self.depth(), value: tile.depth });
         }
         if tile.is_unstaged() {
@@ -320,7 +318,7 @@ impl<'a> Facts<'a> {
         requires
     }
 
-    /// What loads of four lanes along the given axes of each access's space need.
+    /// Requirements of vector loads along the given axes of each access's space.
     fn vector_loads(&self, lane_axes: impl Fn(u16, Space) -> Vec<u8>) -> Vec<Require> {
         let mut requires = vec![];
         for (i, access) in self.group.accesses.iter().enumerate() {
@@ -333,32 +331,31 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// Whether a body loads through an access, other than at computed coordinates.
+/// True if a body loads through an access at coordinates of its space.
 fn reads(body: &Body, access: u16) -> bool {
     body.values.iter().any(|value| value.op == ValueOp::Load(access))
 }
 
-/// Whether each of several products may have workgroups of its own: nothing is stored that takes several, and their right
-/// operands are what is in memory.
+/// True if each product may have its own workgroups: no store needs several, and right operands are plain loads.
 fn is_groupable(group: &Group, contraction: &Contraction) -> bool {
     let loaded = |(body, value): &(Body, ValueId)| matches!(body.values[*value].op, ValueOp::Load(_));
     let apart = |store: &Store| sums_of(&group.body, store.value).len() == 1;
     contraction.rhs.len() > 1 && contraction.rhs.iter().all(loaded) && group.stores.iter().all(apart)
 }
 
-/// The products whose sums a value is computed from.
+/// Products that a value is computed from.
 pub(crate) fn sums_of(body: &Body, value: ValueId) -> BTreeSet<u8> {
     let sum =
         |value: ValueId| if let ValueOp::Accumulator(product) = body.values[value].op { Some(product) } else { None };
     body.needed(&[value]).into_iter().filter_map(sum).collect()
 }
 
-/// Whether an epilogue reduces rows.
+/// True if an epilogue reduces rows.
 pub fn reduces(body: &Body) -> bool {
     body.values.iter().any(|value| matches!(value.op, ValueOp::Reduce(..)))
 }
 
-/// The direction in which an operand's first contiguous access is contiguous.
+/// Direction of an operand's first contiguous load.
 pub(super) fn direction(group: &Group, body: &Body, depth_axis: usize, outer_axis: usize) -> Option<Direction> {
     let loads = body.values.iter().filter_map(|value| match value.op {
         ValueOp::Load(access) => Some(&group.accesses[usize::from(access)]),
@@ -374,7 +371,7 @@ pub(super) fn direction(group: &Group, body: &Body, depth_axis: usize, outer_axi
             _ => {}
         }
     }
-    // Operands made of literals, scalars and coordinates have no layout: any direction serves.
+    // Operands without loads (literals, scalars, coordinates) fit any direction.
     let no_loads = !body.values.iter().any(|value| matches!(value.op, ValueOp::Load(_)));
     fallback.or(no_loads.then_some(Direction::Depth))
 }

@@ -1,23 +1,23 @@
-//! What the compiler knows about the strides of an access.
+//! Compile-time knowledge of an access's strides.
 
 use fuse_artifact::{Require, schedule::LANES};
 
 use crate::fusion::body::KernelAccess;
 
-/// How an access moves along one axis of its space.
+/// Movement of an access along one axis of its space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Along {
-    /// Not at all: the value repeats.
+    /// Stride 0: the value repeats.
     Zero,
-    /// To the next element.
+    /// Stride 1.
     Unit,
-    /// To the next element, or not at all; the launch knows (expression form).
+    /// Stride 1 or 0, known at launch (expression form).
     UnitOrZero,
-    /// By a stride known at launch.
+    /// A stride known at launch.
     Strided,
 }
 
-/// How `access` moves along `axis` of its space.
+/// Movement of `access` along `axis` of its space.
 pub fn along(access: &KernelAccess, axis: usize) -> Along {
     if access.gathered {
         return Along::Strided;
@@ -31,8 +31,9 @@ pub fn along(access: &KernelAccess, axis: usize) -> Along {
     }
 }
 
-/// What loads of four lanes need along `axis` of the access's space, the number `index` of the kernel, where it is axis `of` in
-/// the schedule's text.
+/// Requirements of vector loads along `axis` of the access's space.
+///
+/// The access has number `index` in the kernel; the schedule's shader calls the axis `of`.
 pub fn vector_load(index: u16, access: &KernelAccess, axis: usize, of: u8) -> Vec<Require> {
     let stride = |stride| Require::Stride { access: index, axis: of, stride };
     let aligned = Require::Aligned { access: index, axis: of, of: LANES };
@@ -44,14 +45,14 @@ pub fn vector_load(index: u16, access: &KernelAccess, axis: usize, of: u8) -> Ve
     }
 }
 
-/// `Multiple` of a vector's lanes for each of the axes, once.
+/// Requires a multiple of a vector's lanes for each axis, once.
 pub fn multiples_of_lanes(mut axes: Vec<u8>) -> Vec<Require> {
     axes.sort_unstable();
     axes.dedup();
     axes.into_iter().map(|axis| Require::Multiple { axis, of: LANES }).collect()
 }
 
-/// Whether the access reads one element for all indices.
+/// True if the access reads one element for all indices.
 pub fn is_single(access: &KernelAccess) -> bool {
     !access.gathered && access.access.axes.iter().all(Option::is_none)
 }

@@ -1,11 +1,11 @@
-//! Which keys a mask leaves visible: bounds of the keys outside which every score is exactly -inf.
+//! Mask bounds: limits of the keys outside which every score is exactly -inf.
 //!
-//! Input: the program of an attention's scores. Output: [`Limit`]s, found where the score is `select(condition, x, -inf)`
-//! and the condition needs a comparison of integers that are affine in the coordinates of query and key. A kernel need
-//! not visit keys outside the limits: their probability is 0 (if a row sees no key at all, it has no probabilities, and
-//! its output is NaN either way).
+//! Input: the program of an attention's scores. Output: [`Limit`]s, from scores of the form
+//! `select(condition, x, -inf)`. The condition must imply a comparison of integers affine in the coordinates of query
+//! and key. A kernel may skip keys outside the limits, since their probability is 0. A row without visible keys has no
+//! probabilities; its output is NaN either way.
 //!
-//! Not here: the text that computes a limit for a workgroup's queries (`wgsl/attention`).
+//! Not here: shaders that compute a limit for a workgroup's queries (`wgsl/attention`).
 
 use std::{cell::Cell, collections::BTreeSet};
 
@@ -17,52 +17,51 @@ use crate::{
     operations::{BinaryOp, UnaryOp},
 };
 
-/// Coefficients of the query beyond this are not understood, so that bounds stay far from the ends of `i32`.
+/// Maximum coefficient of the query, which keeps bounds far from the ends of `i32`.
 const MAX_SLOPE: i64 = 64;
 
-/// Values that a search looks at: searches nest, and look at shared values again. Masks that people write have a few dozen; what a
-/// search does not find costs time in a kernel, and nothing else.
+/// Maximum values visited, since nested searches revisit shared values.
+///
+/// Real masks have a few dozen. A missed limit costs only time.
 const MAX_VALUES: usize = 1000;
 
-/// What a term of a limit is made of.
+/// Factor of a term.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Leaf {
-    /// The number 1.
+    /// The constant 1.
     One,
-    /// A size.
     Size(Size),
-    /// A value of the score's program that is the same for all queries and keys of a batch.
+    /// A score-program value that is constant across queries and keys of a batch.
     Value(ValueId),
 }
 
-/// Which side of the visible keys a limit bounds.
+/// Side of the visible keys that a limit bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// The first visible key is at least the limit.
+    /// Inclusive lower bound.
     First,
-    /// Visible keys are below the limit.
+    /// Exclusive upper bound.
     End,
 }
 
-/// A bound of the keys that a query sees: `slope·query + Σ coefficient·leaf`.
+/// A bound of a query's visible keys: `slope·query + Σ coefficient·leaf`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limit {
-    /// Which side.
+    /// The bounded side.
     pub side: Side,
-    /// The coefficient of the query's coordinate.
+    /// Coefficient of the query's coordinate.
     pub slope: i64,
-    /// The terms that depend on neither query nor key.
+    /// Terms independent of query and key.
     pub terms: Vec<(Leaf, i64)>,
-    /// The absolute coefficients of everything that the comparison adds up, so that a kernel can tell whether 32-bit
-    /// integers might have wrapped around in it: leaves, then the query's and the key's.
+    /// Absolute coefficients of the comparison's leaves, with which kernels detect possible 32-bit overflow.
     pub weights: Vec<(Leaf, i64)>,
-    /// The absolute coefficients of the query's coordinate, added up.
+    /// Sum of absolute coefficients of the query's coordinate.
     pub query_weight: i64,
-    /// The absolute coefficients of the key's coordinate, added up.
+    /// Sum of absolute coefficients of the key's coordinate.
     pub key_weight: i64,
 }
 
-/// The limits of the keys with scores other than -inf. `batch` is the number of batch axes.
+/// Limits of the keys with scores other than -inf; `batch` is the number of batch axes.
 pub fn limits(body: &Body, score: ValueId, accesses: &[KernelAccess], batch: usize) -> Vec<Limit> {
     let search = Search::new(body, accesses, batch);
     let mut limits = vec![];
@@ -70,8 +69,7 @@ pub fn limits(body: &Body, score: ValueId, accesses: &[KernelAccess], batch: usi
     limits
 }
 
-/// The limits of the keys for which some weights of a row may be other than 0: those that all of `weights` have. A row that sees
-/// no key at all has no weights, and sums of nothing.
+/// Limits of the keys with nonzero weights: those common to all `weights`. A row without visible keys has empty sums.
 pub fn weight_limits(body: &Body, weights: &[ValueId], accesses: &[KernelAccess], batch: usize) -> Vec<Limit> {
     let of = |&weight: &ValueId| {
         let (search, mut limits) = (Search::new(body, accesses, batch), vec![]);
@@ -83,14 +81,14 @@ pub fn weight_limits(body: &Body, weights: &[ValueId], accesses: &[KernelAccess]
     each.fold(first, |common, other| common.into_iter().filter(|limit| other.contains(limit)).collect())
 }
 
-/// Whether later queries see more keys, and no key is lost at the other end: half of all scores are visible, and of them the
-/// last queries have most.
+/// True if later queries see more keys and lose none at the other end: half of all scores are visible, most to the last
+/// queries.
 pub fn grows(limits: &[Limit]) -> bool {
     let moves = |side| limits.iter().any(|limit| limit.side == side && limit.slope > 0);
     moves(Side::End) && !moves(Side::First)
 }
 
-/// The least number of keys between two limits that go along with the queries and differ by a number.
+/// Minimum number of keys between two parallel limits that differ by a constant.
 pub fn window(limits: &[Limit]) -> Option<u32> {
     let of = |side| limits.iter().filter(move |limit| limit.side == side);
     let pairs = of(Side::First).flat_map(|first| of(Side::End).map(move |end| (first, end)));
@@ -109,11 +107,11 @@ struct Search<'a> {
     body: &'a Body,
     accesses: &'a [KernelAccess],
     batch: u8,
-    /// Values that it may look at yet.
+    /// Values that the search may still visit.
     left: Cell<usize>,
 }
 
-/// A sum: coefficients of query and key and of what depends on neither, uncombined.
+/// An uncombined sum: coefficients of query, key and constant terms.
 #[derive(Clone, Debug, Default)]
 struct Affine {
     query: Vec<i64>,
@@ -142,14 +140,12 @@ impl<'a> Search<'a> {
         Self { body, accesses, batch: batch as u8, left: Cell::new(MAX_VALUES) }
     }
 
-    /// Whether the search ends here.
     fn is_over(&self) -> bool {
         let left = self.left.get();
         self.left.set(left.saturating_sub(1));
         left == 0
     }
 
-    /// Limits of a score.
     fn score(&self, value: ValueId, limits: &mut Vec<Limit>) {
         match self.body.values[value].op {
             _ if self.is_over() => {}
@@ -166,7 +162,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Limits of a factor: where it is exactly 0, outside of them. Powers have a factor more than once, which is `seen` once.
+    /// Limits outside which a factor is exactly 0. `seen` visits repeated factors of powers once.
     fn weight(&self, value: ValueId, seen: &mut BTreeSet<ValueId>, limits: &mut Vec<Limit>) {
         if self.is_over() || !seen.insert(value) {
             return;
@@ -180,7 +176,7 @@ impl<'a> Search<'a> {
                 self.weight(x, seen, limits);
             }
             ValueOp::Unary(UnaryOp::Exp, x) => match self.body.values[x].op {
-                // Scores less a number of their row.
+                // Scores minus a row statistic.
                 ValueOp::Binary(BinaryOp::Sub, score, _) => self.score(score, limits),
                 _ => self.score(x, limits),
             },
@@ -204,7 +200,6 @@ impl<'a> Search<'a> {
         matches!(self.body.values[value].op, ValueOp::Literal(Literal::Float(x)) if x == f64::NEG_INFINITY)
     }
 
-    /// Limits of the keys for which `value` is `wanted`.
     fn condition(&self, value: ValueId, wanted: bool, limits: &mut Vec<Limit>) {
         match self.body.values[value].op {
             _ if self.is_over() => {}
@@ -237,7 +232,7 @@ impl<'a> Search<'a> {
         }
         let absolute = |list: &[i64]| list.iter().map(|x| x.abs()).sum();
         let limit = |side: Side, plus: i64| {
-            // `key·n + query·m + terms` is compared with 0: solved for n.
+            // Solves `key·n + query·m + terms` compared with 0 for n.
             let mut terms: Vec<(Leaf, i64)> =
                 difference.terms.iter().cloned().map(|(leaf, x)| (leaf, -key * x)).collect();
             if plus != 0 {
@@ -258,7 +253,6 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// An `i32` value as a sum, if it is one.
     fn affine(&self, value: ValueId) -> Option<Affine> {
         let node = &self.body.values[value];
         if node.dtype != DType::I32 || self.is_over() {
@@ -289,7 +283,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Whether a value is the same for all queries and keys.
+    /// True if a value is equal for all queries and keys.
     fn is_of_batch(&self, value: ValueId) -> bool {
         let op = &self.body.values[value].op;
         let moves = |access: u16| {
@@ -305,7 +299,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// The comparison that holds where `op` does not; integers have no NaN.
+/// Negation of a comparison; integers have no NaN.
 fn negated(op: CompareOp) -> Option<CompareOp> {
     Some(match op {
         CompareOp::Eq => return None,

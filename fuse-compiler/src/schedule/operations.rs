@@ -1,7 +1,6 @@
-//! How much arithmetic a kernel does per element, for estimates of time at launch.
+//! Arithmetic per element of a kernel, for time estimates at launch.
 //!
-//! Input: a group. Output: [`Work`], in the units of `fusion::heuristics`. Not here: how long it takes, which the runtime
-//! estimates.
+//! Output: [`Work`], in units of `fusion::heuristics`. Not here: time itself, which the runtime estimates.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +14,7 @@ use crate::fusion::{
     reduction_depth::operand_parts,
 };
 
-/// The arithmetic of a group's bodies.
+/// Arithmetic of a group's bodies.
 pub fn work(group: &Group) -> Work {
     let point = body_cost(&group.body);
     match &group.kind {

@@ -1,9 +1,9 @@
-//! The family of pointwise kernels.
+//! The schedule family of pointwise kernels.
 //!
-//! - `flat`: the domain is one row and every operand is read element by element; four lanes.
+//! - `flat`: one row, with every operand read element by element; four lanes.
 //! - `rows`: up to two axes, four lanes along the inner one.
 //! - `vector`: any axes, four lanes along the innermost.
-//! - `strided`: any axes and strides, one lane. Always last, without requirements.
+//! - `strided`: fallback for any axes and strides, one lane.
 
 use fuse_artifact::{
     Require,
@@ -13,21 +13,21 @@ use fuse_artifact::{
 use super::layout::{Along, along, is_single, vector_load};
 use crate::fusion::Group;
 
-/// Invocations per workgroup unless `#[schedule]` says otherwise.
+/// Default invocations per workgroup.
 const WORKGROUP: u32 = 256;
 
-/// One way to run a pointwise group.
+/// A schedule of a pointwise group.
 #[derive(Clone, Debug)]
 pub struct ScheduleSpec {
-    /// Its sizes.
+    /// The schedule.
     pub schedule: Pointwise,
     /// Invocations per workgroup.
     pub workgroup: u32,
-    /// What must hold.
+    /// Requirements at launch.
     pub requires: Vec<Require>,
 }
 
-/// The schedules of a group's family, best first.
+/// The group's schedules, best first.
 pub fn family(group: &Group, workgroup: Option<u32>) -> Vec<ScheduleSpec> {
     let workgroup = workgroup.unwrap_or(WORKGROUP);
     let rank = group.shape.len() as u8;
@@ -39,7 +39,7 @@ pub fn family(group: &Group, workgroup: Option<u32>) -> Vec<ScheduleSpec> {
     if !group.fixed && rank > 1 {
         family.push(scheduled(2, LANES, requirements(group, 2)));
     }
-    // Those of one or two axes are above, but where coordinates are values or an operand moves otherwise.
+    // Ranks of one and two are covered above, unless coordinates are values or an operand moves otherwise.
     if rank > 0 && !family.iter().any(|scheduled: &ScheduleSpec| scheduled.schedule.rank == rank) {
         family.push(scheduled(rank, LANES, requirements(group, rank)));
     }
@@ -47,14 +47,14 @@ pub fn family(group: &Group, workgroup: Option<u32>) -> Vec<ScheduleSpec> {
     family
 }
 
-/// Whether a flat text can read the access: as a whole, as one element, or as the launch decides.
+/// True if a flat shader can read the access: whole, as one element, or as the launch decides.
 fn moves_by_one_or_none(access: &crate::fusion::body::KernelAccess, group: &Group) -> bool {
     let rank = group.shape.len();
     let whole = access.is_whole(&group.shape) || is_single(access);
     whole || (rank > 0 && along(access, rank - 1) == Along::UnitOrZero)
 }
 
-/// What vector loads along the innermost axis need.
+/// Requirements of vector loads along the innermost axis.
 fn requirements(group: &Group, rank: u8) -> Vec<Require> {
     let inner = group.shape.len().saturating_sub(1);
     let mut requires = vec![Require::RankAtMost(rank), Require::InnerMultiple { of: LANES }];

@@ -10,7 +10,7 @@ use fuse_artifact::{
     },
 };
 
-/// A kernel's variants as text: how each is scheduled, what it needs of shapes and of the adapter.
+/// Prints a kernel's variants with their schedules and requirements.
 pub fn print(kernel: &Kernel) -> String {
     let mut text = format!("{}\n", kernel.name);
     for variant in kernel.variants.iter() {

@@ -1,18 +1,18 @@
-//! The family of reduction kernels.
+//! The schedule family of reduction kernels.
 //!
-//! Rows, for operands that are contiguous along the reduced axes:
-//! - `rows RxI held H`: R rows per workgroup, I invocations each, which hold H vectors of a row in registers, so that
-//!   each element is read once; `row held` has one row per workgroup.
-//! - `row streamed`: one workgroup per row of any length, which reads it once per dependent reduction; its `split` twin
-//!   shares a row between workgroups.
-//! - `rows Rx1 streamed`: an invocation per row, which waits for no other; processors like that better.
+//! For operands contiguous along the reduced axes:
+//! - `rows RxI held H`: R rows per workgroup with I invocations each, which hold H vectors of a row in registers and
+//!   read each element once. `row held` has one row per workgroup.
+//! - `row streamed`: one workgroup per row of any length, read once per dependent reduction. Its `split` twin shares a
+//!   row between workgroups.
+//! - `rows Rx1 streamed`: one independent invocation per row, which suits CPUs.
 //!
-//! Columns, for operands that are contiguous along the innermost kept axis:
+//! For operands contiguous along the innermost kept axis:
 //! - `columns CxL`: C kept indices side by side, in L layers along the reduced axes; also `split`.
-//! - `scatter C`: C kept indices side by side, which read only elements that count for one of them (`fusion::scatter`).
+//! - `scatter C`: C kept indices side by side, which read only elements with one of their indices (`fusion::scatter`).
 //!
-//! Schedules named `scalar` load one element at a time, whatever the strides. The last one has no requirement.
-//! Schedules named `subgroups` combine invocations by subgroup operations first, the others in workgroup memory alone.
+//! `scalar` schedules load single elements at any stride; the last one is the fallback without requirements.
+//! `subgroups` schedules combine invocations by subgroup operations first, others in workgroup memory alone.
 
 use fuse_artifact::{
     Require, Size,
@@ -25,29 +25,28 @@ use super::{
 };
 use crate::fusion::{self, Group, Store, body::KernelAccess, scatter::Scatter};
 
-/// Invocations of a workgroup, unless a schedule needs more or `#[schedule]` says otherwise.
+/// Default invocations per workgroup, unless a schedule needs more.
 const WORKGROUP: u32 = 256;
 
-/// Rows of a workgroup whose invocations have a row each: few, so that a processor's cores all have some.
+/// Rows per workgroup with one invocation per row: few, so that all cores of a CPU have work.
 const ALONE: [u32; 2] = [32, 1];
 
-/// Elements of the longest row that an invocation walks alone, up to four times.
+/// Maximum row length that one invocation walks by itself, up to four times.
 const LONGEST_ALONE: u32 = ROUNDS_ALONE / 4 * Reduction::UNROLL * LANES;
 
-/// The smallest subgroup for which a workgroup's subgroups can be combined: bounds their number.
+/// Minimum subgroup size, which bounds the number of subgroups that a workgroup combines.
 const SMALLEST_SUBGROUP: u32 = 4;
 
-/// One way to run a reduction.
+/// A schedule of a reduction.
 #[derive(Clone, Debug)]
 pub struct ScheduleSpec {
-    /// Its sizes.
+    /// The schedule.
     pub schedule: Reduction,
-    /// What must hold.
+    /// Requirements at launch.
     pub requires: Vec<Require>,
 }
 
 impl ScheduleSpec {
-    /// With other sizes.
     fn with(&self, change: impl FnOnce(&mut Reduction)) -> Self {
         let mut scheduled = self.clone();
         change(&mut scheduled.schedule);
@@ -55,7 +54,7 @@ impl ScheduleSpec {
     }
 }
 
-/// The schedules of a group's family, best first.
+/// The group's schedules, best first.
 pub fn family(group: &Group, reduction: &fusion::Reduction, workgroup: Option<u32>) -> Vec<ScheduleSpec> {
     let facts = Facts::new(group, reduction);
     let workgroup = workgroup.unwrap_or(WORKGROUP);
@@ -76,12 +75,12 @@ pub fn family(group: &Group, reduction: &fusion::Reduction, workgroup: Option<u3
     family
 }
 
-/// What the compiler knows about a group's operands.
+/// Compile-time knowledge of a group's operands.
 struct Facts<'a> {
     group: &'a Group,
     kept: usize,
     reduced: usize,
-    /// The elements of a row, if they do not depend on the launch.
+    /// Elements per row, if known.
     row_length: Option<u64>,
 }
 
@@ -92,38 +91,38 @@ impl<'a> Facts<'a> {
         Self { group, kept, reduced: reduction.axes, row_length }
     }
 
-    /// Loads and stores at coordinates of the domain, with their numbers in the kernel.
+    /// Loads and stores at domain coordinates, with their indices in the kernel.
     fn accesses(&self) -> impl Iterator<Item = (u16, &'a KernelAccess)> {
         let stores = self.group.stores.iter().filter_map(|store: &Store| store.access.as_ref());
         let all = self.group.accesses.iter().chain(stores).enumerate();
         all.filter(|(_, access)| !access.gathered).map(|(i, access)| (i as u16, access))
     }
 
-    /// Whether the access moves along a row.
     fn is_per_element(&self, access: &KernelAccess) -> bool {
         access.access.axes[self.kept..].iter().any(Option::is_some)
     }
 
-    /// Whether vectors along an axis pay: an element access may be contiguous there, or nothing is loaded at all.
+    /// True if vectors along an axis pay: an element access may be contiguous there, or there are no loads.
     fn contiguous(&self, axis: usize) -> bool {
         let loads = self.group.body.values.iter().any(|v| !v.op.accesses().is_empty());
         let unit = |access: &KernelAccess| matches!(along(access, axis), Along::Unit | Along::UnitOrZero);
         !loads || self.accesses().any(|(_, access)| self.is_per_element(access) && unit(access))
     }
 
-    /// Kept and reduced axes of texts that index all axes of the domain.
+    /// Kept and reduced axes of shaders that index all domain axes.
     fn all_axes(&self) -> [u8; 2] {
         [self.kept.max(1) as u8, self.reduced as u8]
     }
 
-    /// Kept and reduced axes of texts that want a single reduced axis, most general first: what merges at launch may
-    /// leave one, unless coordinates are values.
+    /// Kept and reduced axes of shaders with one reduced axis, most general first.
+    ///
+    /// Axes may merge at launch, unless coordinates are values.
     fn single_row_axes(&self) -> Vec<[u8; 2]> {
         let [kept, reduced] = self.all_axes();
         if self.group.fixed && reduced > 1 { vec![] } else { vec![[kept, 1]] }
     }
 
-    /// As [`Facts::single_row_axes`], with a text of its own for a single kept axis, where decoding costs most.
+    /// Like [`Facts::single_row_axes`], with a separate shader for one kept axis, where decoding costs most.
     fn short_row_axes(&self) -> Vec<[u8; 2]> {
         let mut axes = self.single_row_axes();
         if !self.group.fixed && self.kept > 1 {
@@ -132,7 +131,7 @@ impl<'a> Facts<'a> {
         axes
     }
 
-    /// What vector loads along axis `axis` of the group, which is axis `text_axis` of the text, need.
+    /// Requirements of vector loads along a group's `axis`, which the shader numbers `text_axis`.
     fn vector_requirements(&self, axis: usize, text_axis: u8, only_elements: bool) -> Vec<Require> {
         let mut requires = vec![Require::Multiple { axis: text_axis, of: LANES }];
         for (access, kernel_access) in self.accesses() {
@@ -148,22 +147,22 @@ impl<'a> Facts<'a> {
         self.vector_requirements(self.kept + self.reduced - 1, kept + reduced - 1, true)
     }
 
-    /// Whether a row of known length is worth a schedule that holds at most `capacity` elements.
+    /// True if a known row length uses a capacity of `capacity` elements well enough.
     fn fits(&self, capacity: u32) -> bool {
         let capacity = u64::from(capacity);
         self.row_length.is_none_or(|n| n <= capacity && (8 * n >= capacity || capacity <= 256))
     }
 
-    /// The schedule that loads one element at a time.
+    /// A schedule with scalar loads.
     fn scheduled(&self, order: ReductionOrder, shape: [u32; 2], axes: [u8; 2]) -> ScheduleSpec {
         let merged = axes != self.all_axes();
         ScheduleSpec { schedule: Reduction { merged, ..Reduction::new(order, shape, axes) }, requires: vec![] }
     }
 
-    /// The schedule with a twin before it that uses subgroups, if they can serve.
+    /// Adds a twin with subgroup operations before the schedule, if they apply.
     fn with_subgroups(&self, scheduled: ScheduleSpec, alone_too: bool) -> Vec<ScheduleSpec> {
         let Reduction { order, rows, invocations, .. } = scheduled.schedule;
-        // A group of invocations inside a subgroup needs subgroups at least as large.
+        // An invocation group inside a subgroup needs subgroups at least as large.
         let smallest = if rows > 1 { invocations } else { SMALLEST_SUBGROUP };
         let ReductionOrder::Rows { loads, .. } = order else { return vec![scheduled] };
         let order = ReductionOrder::Rows { loads, subgroups: Some(smallest) };
@@ -172,7 +171,7 @@ impl<'a> Facts<'a> {
         family
     }
 
-    /// A schedule that holds its rows, of at most `invocations·lanes·held` elements.
+    /// A schedule that holds rows of at most `invocations·lanes·held` elements.
     fn held(&self, shape: [u32; 2], lanes: u32, held: u32, axes: [u8; 2]) -> ScheduleSpec {
         let scheduled = self
             .scheduled(ReductionOrder::rows(RowLoads::Held(held)), shape, axes)
@@ -218,7 +217,7 @@ impl<'a> Facts<'a> {
         family
     }
 
-    /// Rows of a length or alignment that vectors do not suit.
+    /// Schedules for rows whose length or alignment prevents vectors.
     fn held_elements(&self, workgroup: u32) -> Vec<ScheduleSpec> {
         let mut family = vec![];
         for (shape, loads) in [([8, 32], 4), ([1, workgroup], 8)] {
@@ -241,7 +240,7 @@ impl<'a> Facts<'a> {
         vec![split_twin(&layered), layered, scheduled([1024, 1])]
     }
 
-    /// Where few elements count for a kept index.
+    /// Schedules for sums with few elements per kept index.
     fn scatters(&self) -> Vec<ScheduleSpec> {
         let mut stores = self.group.stores.iter().filter_map(|store| store.access.as_ref());
         if self.kept == 0 || stores.any(|store| self.is_per_element(store)) {
@@ -254,7 +253,7 @@ impl<'a> Facts<'a> {
             requires: self.vector_requirements(self.kept - 1, axes[0] - 1, false),
             ..scheduled(WORKGROUP * LANES).with(|schedule| schedule.lanes = LANES)
         });
-        // The last schedule of the family has no limit to the length of rows.
+        // The family's last schedule has no limit on row length.
         vectors.into_iter().chain([scheduled(WORKGROUP)]).collect()
     }
 
@@ -269,7 +268,7 @@ impl<'a> Facts<'a> {
         vec![split_twin(&whole), whole, scheduled([256, 1]), scheduled([8, 32])]
     }
 
-    /// A schedule for rows of any length, which loads one element at a time.
+    /// A schedule for rows of any length, with scalar loads.
     fn streamed(&self, shape: [u32; 2], axes: [u8; 2]) -> ScheduleSpec {
         self.scheduled(ReductionOrder::rows(RowLoads::Streamed), shape, axes)
     }

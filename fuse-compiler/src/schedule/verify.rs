@@ -1,20 +1,20 @@
 //! Invariants of kernels, checked after emission:
 //!
-//! 1. The last variant has no requirement, so that every shape can run.
-//! 2. Workgroups have at most 1024 invocations, and the last variant's at most 256 with 16 KiB of workgroup
-//!    memory, which every WebGPU adapter has.
-//! 3. A pass binds at most 16 storage buffers, each once, and what it writes is bound writable. (The planner keeps to
-//!    the 8 that every adapter has where a kernel has no alternative.)
-//! 4. Requirements and uniform words name accesses and axes that exist.
+//! 1. The last variant has no requirements, so every shape can run.
+//! 2. Workgroups have at most 1024 invocations. The last variant's have at most 256, with 16 KiB of workgroup memory,
+//!    as on every WebGPU adapter.
+//! 3. A pass binds at most 16 storage buffers, each once, and binds writable buffers that it writes. A kernel without
+//!    alternative binds at most 8, by the planner.
+//! 4. Requirements and uniform words name existing accesses and axes.
 
 use std::collections::BTreeSet;
 
 use fuse_artifact::{Kernel, Require, Uniform};
 
-/// Storage buffers that a pass may bind on large adapters; the launch checks what the device allows.
+/// Maximum storage buffers per pass on large adapters; the launch checks the device's limit.
 const MAX_STORAGE_BUFFERS: usize = 16;
 
-/// The violated invariants; empty when all hold.
+/// Returns the violated invariants.
 pub fn verify(kernel: &Kernel) -> Vec<String> {
     let mut errors = vec![];
     let Some(last) = kernel.variants.last() else { return vec![format!("{} has no variant", kernel.name)] };

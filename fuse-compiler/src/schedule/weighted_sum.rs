@@ -1,10 +1,11 @@
-//! The family of weighted sums.
+//! The schedule family of weighted sums.
 //!
-//! - `tile MxN RxC`: workgroups have M rows and walk over the keys, N at a time, with 16-byte loads; each invocation computes R×C
-//!   weights of a step.
-//! - `coop-matrix MxN R head D`: workgroups have M rows, subgroups R of them, and walk over the keys, N at a time, in cooperative
-//!   matrices of `f16`; depths and columns are all D.
-//! - `scalar tile MxN RxC`: the same, one element per load, in 16 KiB of workgroup memory; any size and stride. Always last.
+//! - `tile MxN RxC`: workgroups have M rows and step over N keys with 16-byte loads. Each invocation computes R×C
+//!   weights per step.
+//! - `coop-matrix MxN R head D`: workgroups have M rows, subgroups R of them, and step over N keys in `f16` cooperative
+//!   matrices. Depths and columns all equal D.
+//! - `scalar tile MxN RxC`: fallback like `tile`, with scalar loads and 16 KiB of workgroup memory; any size and
+//!   stride.
 
 use fuse_artifact::{
     DType, Require, Space,
@@ -21,29 +22,29 @@ use crate::fusion::{
     body::{Body, ValueId, ValueOp},
 };
 
-/// One way to run a weighted sum.
+/// A schedule of a weighted sum.
 #[derive(Clone, Debug)]
 pub struct ScheduleSpec {
-    /// Its sizes.
+    /// The schedule.
     pub schedule: Tile,
-    /// Directions of loads.
+    /// Load directions.
     pub directions: Directions,
-    /// What must hold.
+    /// Requirements at launch.
     pub requires: Vec<Require>,
 }
 
-/// The axes along which vector loads go.
+/// Axes of vector loads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Directions {
     /// Left operand of each product: `Depth`, or `Outer` along the rows.
     pub lhs: Vec<Direction>,
     /// Right operand of each product: `Depth`, or `Outer` along the keys.
     pub rhs: Vec<Direction>,
-    /// What is summed, of each sum: `Depth` along the keys, or `Outer` along the columns.
+    /// Values of each sum: `Depth` along the keys, or `Outer` along the columns.
     pub values: Vec<Direction>,
 }
 
-/// The schedules of a group's family.
+/// The group's schedules, best first.
 pub fn family(group: &Group, sum: &WeightedSum) -> Vec<ScheduleSpec> {
     let facts = Facts { group, sum, batch: group.shape.len() as u8 - 2 };
     let mut family: Vec<ScheduleSpec> = vec![];
@@ -53,10 +54,10 @@ pub fn family(group: &Group, sum: &WeightedSum) -> Vec<ScheduleSpec> {
                 for tile in in_matrices(head, sum.values.len()) {
                     let mut requires = facts.exact_requirements(head);
                     requires.extend(facts.vector_requirements(&directions));
-                    // The last tile of rows is moved inside.
+                    // The last tile of rows is shifted inside.
                     requires.push(Require::AtLeast { axis: facts.rows(), value: tile.rows });
                     requires.push(Require::AtLeast { axis: facts.keys(), value: 1 });
-                    // Matrices are loaded from lines that start at a multiple of 16 bytes.
+                    // Cooperative matrices load lines aligned to 16 bytes.
                     let axis = facts.batch + 1;
                     requires.extend(rows.iter().map(|&access| Require::Aligned { access, axis, of: 8 }));
                     let (schedule, directions) = (tile, directions.clone());
@@ -65,7 +66,7 @@ pub fn family(group: &Group, sum: &WeightedSum) -> Vec<ScheduleSpec> {
             }
             for tile in aligned(head) {
                 let schedule = tile;
-                // Few columns leave invocations with those of more.
+                // Small heads share a tile.
                 if family.iter().any(|other| other.schedule == schedule) {
                     continue;
                 }
@@ -89,19 +90,20 @@ pub fn family(group: &Group, sum: &WeightedSum) -> Vec<ScheduleSpec> {
     family
 }
 
-/// A tile with vector loads for so many columns.
 const fn tile(columns: u32, [rows, invocation_rows, across]: [u32; 3], value_step: u32) -> Tile {
     let columns = columns.next_multiple_of(4 * across);
     Tile { rows, invocation_rows, across, depth_step: 8, value_step, columns, lanes: LANES, coop_matrix: false }
 }
 
-/// The same with twice the depth of a load. Two squares of sums took 0.9 times as long on an H100, tiles of 32 rows longer.
+/// Doubles the depth step. Two squares of sums took 0.9 times as long on an H100, tiles of 32 rows longer.
 const fn deep(tile: Tile) -> Tile {
     Tile { depth_step: 16, ..tile }
 }
 
-/// Tiles with vector loads, best first. Larger squares of sums per invocation need fewer reads of workgroup memory, and more
-/// registers: those of two products and two sums at a time.
+/// Tiles with vector loads, best first.
+///
+/// Larger squares of sums per invocation read workgroup memory less often and take more registers, for two products and
+/// two sums at a time.
 fn aligned(columns: u32) -> Vec<Tile> {
     match columns {
         0..=64 => vec![deep(tile(columns, [64, 8, 16], 16)), tile(columns, [32, 4, 8], 8)],
@@ -110,10 +112,12 @@ fn aligned(columns: u32) -> Vec<Tile> {
     }
 }
 
-/// Tiles of cooperative matrices for so many sums, best first. With 32 rows per subgroup a sum of 64 columns took 0.8 times as long as
-/// with 16 on an H100, and two sums 1.4 times as long. Steps of 32 keys took 1.1 to 1.9 times as long as those of 16.
+/// Cooperative-matrix tiles for so many sums, best first.
+///
+/// On an H100, 32 rows per subgroup took 0.8 times as long as 16 with one sum of 64 columns, and 1.4 times with two.
+/// Steps of 32 keys took 1.1 to 1.9 times as long as those of 16.
 fn in_matrices(head: u32, sums: usize) -> Vec<Tile> {
-    // Each invocation loads a vector of a slice at least.
+    // Each invocation loads at least a vector of a slice.
     if !head.is_power_of_two() || !(32..=128).contains(&head) {
         return vec![];
     }
@@ -121,13 +125,12 @@ fn in_matrices(head: u32, sums: usize) -> Vec<Tile> {
     if head == 64 && sums == 1 { vec![tile(32), tile(16)] } else { vec![tile(16)] }
 }
 
-/// The tile for any size and stride.
 fn scalar(columns: u32) -> Tile {
     let tile = if columns <= 64 { tile(64, [32, 4, 8], 8) } else { tile(columns, [32, 4, 16], 4) };
     Tile { lanes: 1, ..tile }
 }
 
-/// The access of a program that is nothing but a stored `f16`.
+/// Access of a program that is a plain `f16` load.
 fn stored((body, value): &(Body, ValueId)) -> Option<u16> {
     let value = &body.values[*value];
     match value.op {
@@ -136,23 +139,24 @@ fn stored((body, value): &(Body, ValueId)) -> Option<u16> {
     }
 }
 
-/// Slices of workgroup memory for right operands and for what is summed.
+/// Slices of workgroup memory for right operands and summed values.
 #[derive(Clone, Debug)]
 pub struct Slices {
     products: usize,
-    /// For each sum, the product whose right operand is what it adds up; it has a slice of its own if there is none.
+    /// Per sum: the product whose right operand it adds up, else a slice of its own.
     pub of_values: Vec<Option<usize>>,
 }
 
 impl Slices {
-    /// How many there are.
+    /// Number of slices.
     pub fn count(&self) -> usize {
         self.products + self.of_values.iter().filter(|product| product.is_none()).count()
     }
 }
 
-/// The slices of a sum whose inputs are stored: keys by depths and keys by columns are the same if one access is the other
-/// with its last two axes exchanged.
+/// Slices of a sum with stored inputs.
+///
+/// Keys by depths and keys by columns share a slice if one access is the other with its last two axes exchanged.
 pub fn slices(group: &Group, sum: &WeightedSum) -> Slices {
     let batch = group.shape.len() - 2;
     let access = |program: &(Body, ValueId)| stored(program).map(|access| &group.accesses[usize::from(access)].access);
@@ -169,7 +173,7 @@ pub fn slices(group: &Group, sum: &WeightedSum) -> Slices {
 struct Facts<'a> {
     group: &'a Group,
     sum: &'a WeightedSum,
-    /// Number of batch axes; the axes of the domain after them are M, E, N, D, F.
+    /// Number of batch axes, which precede the domain axes M, E, N, D, F.
     batch: u8,
 }
 
@@ -186,7 +190,6 @@ impl Facts<'_> {
         self.batch + 2
     }
 
-    /// The depth of a product.
     const fn depth(&self, product: usize) -> u8 {
         self.batch + 3 + product as u8
     }
@@ -202,7 +205,7 @@ impl Facts<'_> {
         })
     }
 
-    /// Depths and columns are this number.
+    /// Requires that depths and columns equal `head`.
     fn exact_requirements(&self, head: u32) -> Vec<Require> {
         let mut requires = vec![];
         let mut exactly = |size: Option<u64>, axis: u8| {
@@ -217,8 +220,10 @@ impl Facts<'_> {
         requires
     }
 
-    /// The accesses of the products' left operands, where cooperative matrices can be loaded from what is in memory: all inputs
-    /// are stored `f16`, those of products along the depth and what is summed along the columns. Weights are `f16`, too.
+    /// Accesses of left operands, if cooperative matrices can load all inputs from memory.
+    ///
+    /// Inputs are stored `f16`: operands contiguous along the depth, summed values along the columns. Weights are
+    /// `f16`, too.
     fn stored_rows(&self, directions: &Directions) -> Option<Vec<u16>> {
         let batch = usize::from(self.batch);
         let along_lines = directions.lhs.iter().chain(&directions.rhs).all(|&d| d == Direction::Depth)
@@ -238,7 +243,6 @@ impl Facts<'_> {
         (along_lines && narrow).then_some(rows)
     }
 
-    /// Whether the weights' program reads along the keys.
     fn weights_read_keys(&self) -> bool {
         let accesses = &self.group.accesses;
         let axis = usize::from(self.batch) + 1;
@@ -251,23 +255,23 @@ impl Facts<'_> {
         })
     }
 
-    /// The numbers of columns to compile for: the one there is, or those of which the launch picks.
+    /// Column numbers to compile for: the known one, or several for the launch to select from.
     fn heads(&self, sizes: &[u32]) -> Vec<u32> {
         let columns = self.group.shape[usize::from(self.columns())].as_constant();
         columns.map_or_else(|| sizes.to_vec(), |columns| vec![columns.clamp(1, MAX_HEAD) as u32])
     }
 
-    /// Columns that are known only at launch must fit. The last schedule fits all that there may be, whatever the depths are.
+    /// Upper bound of columns known only at launch. The last schedule fits all, whatever the depths.
     fn head_requirements(&self, tile: Tile) -> Vec<Require> {
         let open = self.group.shape[usize::from(self.columns())].as_constant().is_none();
         let fits = Require::AtMost { axis: self.columns(), value: tile.columns };
         if open && u64::from(tile.columns) < MAX_HEAD { vec![fits] } else { vec![] }
     }
 
-    /// What loads of vectors need: of the extents that they go along, and of each access.
+    /// Requirements of vector loads on extents and accesses.
     fn vector_requirements(&self, directions: &Directions) -> Vec<Require> {
         let depths = || 0..self.sum.products.len();
-        // Loads are clamped to a depth, so that there must be one.
+        // Loads clamp to the depth, so it must be at least 1.
         let mut requires: Vec<Require> =
             depths().map(|product| Require::AtLeast { axis: self.depth(product), value: 1 }).collect();
         let mut multiples = vec![self.columns()];

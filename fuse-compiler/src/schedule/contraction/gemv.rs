@@ -1,5 +1,7 @@
-//! Schedules of few rows of sums: `gemv RxC` where the columns of right operands are neighbours, `gemv-t RxC` and `dot O` where
-//! their depths are. Those of quantized weights are in `weights`.
+//! Schedules for few rows: `gemv RxC` for right operands contiguous along columns, `gemv-t RxC` and `dot O` along the
+//! depth.
+//!
+//! `weights` has those of quantized weights.
 
 use fuse_artifact::{
     Require, Space,
@@ -9,30 +11,31 @@ use fuse_artifact::{
 use super::{ContractionSchedule, Direction, Facts, ScheduleSpec};
 use crate::schedule::layout::multiples_of_lanes;
 
-/// Depths of a step: as many loads as an invocation has on the way at a time.
+/// Depths per step: loads that an invocation has in flight.
 pub(crate) const STEP: u32 = 8;
 
-/// Columns and depth lanes for one row where columns are neighbours, with whether they come with a split twin and whether they
-/// take whole steps where they can: the left operand in vectors, nothing masked. The second is faster where an adapter allows
-/// 512 invocations.
+/// Columns and depth lanes for one row of contiguous columns, each with flags for a split twin and whole steps.
+///
+/// Whole steps load the left operand in vectors and mask nothing. The second entry is faster if an adapter allows 512
+/// invocations.
 const ONE_ROW: &[([u32; 2], bool, bool)] = &[([64, 16], true, false), ([32, 64], false, true)];
 
-/// Columns and depth lanes for few rows where columns are neighbours. The first is faster where an adapter allows 512
-/// invocations, the second where columns are few. Several products come with the first only: there the second gained at most
-/// 14 % on an H200, and lost up to 62 %.
+/// Columns and depth lanes for few rows of contiguous columns.
+///
+/// The first is faster if an adapter allows 512 invocations, the second for few columns. Several products use the first
+/// only: the second gained at most 14 % on an H200, and lost up to 62 %.
 const FEW_ROWS: [[u32; 2]; 2] = [[32, 64], [16, 64]];
 
-/// The same where depths are neighbours.
+/// Columns and depth lanes for few rows of contiguous depths.
 const FEW_ROWS_ALONG_DEPTH: [[u32; 2]; 2] = [[16, 64], [8, 128]];
 
-/// The most rows with one product.
+/// Maximum rows with one product.
 const MAX_ROWS: u32 = 8;
 
-/// Outputs and depth lanes of a `dot` schedule.
 const DOT: [u32; 2] = [8, 32];
 
 impl Facts<'_> {
-    /// The schedules for right operands that are not packed words.
+    /// Adds the schedules for right operands that are not packed.
     pub(super) fn push_gemvs(&self, family: &mut Vec<ScheduleSpec>) {
         if self.one_direction() == Some(Direction::Depth) {
             let [columns, depth_lanes] = DOT;
@@ -64,15 +67,15 @@ impl Facts<'_> {
         }
     }
 
-    /// The direction of all right operands, if the left one lies along the depth and is not normalized on the way.
+    /// Direction of all right operands, if the left one is contiguous along the depth and has no reductions.
     fn one_direction(&self) -> Option<Direction> {
         let first = self.rhs[0]?;
         let alike = self.lhs == Some(Direction::Depth) && self.rhs.iter().all(|rhs| *rhs == Some(first));
         (alike && self.row_prologue.is_none()).then_some(first)
     }
 
-    /// The rows of a schedule for few rows, if that leaves several: at most so many with one product, fewer with several, as an
-    /// invocation has four sums for each.
+    /// Rows of a few-rows schedule, if several remain: each further product takes four accumulators per row of an
+    /// invocation.
     pub(super) fn several_rows(&self, most: u32) -> Option<u32> {
         let rows = most / (self.rhs.len() as u32).next_power_of_two();
         (rows > 1).then_some(rows)
@@ -102,7 +105,7 @@ impl Facts<'_> {
         requires
     }
 
-    /// What a schedule for at most so many rows needs, whose right operands lie in one direction.
+    /// Requirements of a schedule for at most `rows` rows and right operands of one direction.
     fn few_rows_requirements(&self, rows: u32, rhs: Direction) -> Vec<Require> {
         let mut requires = vec![
             Require::AtMost { axis: self.rows(), value: rows },
@@ -119,12 +122,12 @@ impl Facts<'_> {
     }
 }
 
-/// Few rows of invocations with neighbouring columns.
+/// A few-rows schedule with contiguous columns.
 pub(super) const fn of_rows(rows: u32, [columns, depth_lanes]: [u32; 2], rhs: GemvRhs) -> Gemv {
     Gemv { rows: GemvRows::AtMost { rows, along_depth: false, split: false }, columns, depth_lanes, rhs }
 }
 
-/// Adds a gemv of few rows, after its twin whose workgroups share the depth if it comes with one.
+/// Adds a gemv of few rows, after its split-K twin if it has one.
 pub(super) fn push_gemv(
     family: &mut Vec<ScheduleSpec>,
     gemv: Gemv,

@@ -1,10 +1,9 @@
-//! The family of contractions whose epilogue reduces rows: tiles with all columns of their rows.
+//! Contractions whose epilogue reduces rows: tiles with all columns of their rows.
 //!
-//! Where the number of columns is known, tiles are just wide enough; otherwise there are a few widths, and a schedule
-//! takes products with at most as many columns. Tiles of few rows keep more workgroups busy, tiles of many rows read
-//! the right operand less often. The fewest rows have the most invocations: in k-groups, each of which streams its part of
-//! the right operand; or workgroups share the depth, and those of a second pass own the rows. Without the planner's
-//! promise of at most [`MAX_COLUMNS`] columns there is no last schedule that takes every shape.
+//! With a known number of columns, tiles are just wide enough; otherwise a schedule takes products with at most its
+//! width. Tiles of few rows keep more workgroups busy; tiles of many rows read the right operand less often. The fewest
+//! rows use slice-K, where each k-group streams its part of the right operand, or split-K, whose second pass owns the
+//! rows. No schedule takes more columns than [`MAX_COLUMNS`], which the planner guarantees.
 
 use fuse_artifact::{
     Require, Size,
@@ -18,32 +17,30 @@ use super::{
     tile::{MAX_SLICE_BYTES, holds_beside, shrink_steps},
 };
 
-/// The longest row that a workgroup owns.
+/// Maximum row length that a workgroup owns.
 pub(crate) const MAX_COLUMNS: u32 = 512;
 
 const _: () =
     assert!(Policy::FUSED.owned_columns == MAX_COLUMNS as u64, "the planner makes what the last schedule takes");
 
-/// Widths of tiles for a number of columns that is known at launch only.
+/// Tile widths for a number of columns known only at launch.
 const WIDTHS: [u32; 4] = [128, 256, 384, MAX_COLUMNS];
 
-/// Known numbers of columns are rounded up to a multiple of this: of four columns per invocation and
-/// [`GROUPS`] parts of a row's partial results.
+/// Known numbers of columns round up to a multiple of this: four columns per invocation and [`GROUPS`] parts.
 const WIDTH_STEP: u32 = 32;
 
-/// Parts in which the partial results of a row are combined first.
+/// Parts of a row whose partial results are combined first.
 pub(crate) const GROUPS: u32 = 4;
 
-/// Invocations of a workgroup: enough to hide latencies, few enough for two workgroups per compute unit.
+/// Invocations per workgroup: enough to hide latencies, few enough for two workgroups per compute unit.
 const INVOCATIONS: std::ops::RangeInclusive<u32> = 64..=512;
 
-/// The most with 8×8 sums each: 512 would fill the registers of a compute unit, and were never the fastest on an H200.
+/// Maximum invocations with 8×8 sums each. 512 would fill a compute unit's registers and were never fastest on an H200.
 const MAX_INVOCATIONS: u32 = 448;
 
-/// Vector loads of the right operands per invocation and step: more would leave no registers.
+/// Maximum vector loads of right operands per invocation and step, limited by registers.
 const MAX_LOADS: u32 = 8;
 
-/// The schedules of the family.
 pub(super) fn family(facts: &Facts<'_>, products: u32) -> Vec<ScheduleSpec> {
     let mut family = vec![];
     let known = facts.group.shape[usize::from(facts.columns())].as_constant();
@@ -80,41 +77,42 @@ pub(super) fn family(facts: &Facts<'_>, products: u32) -> Vec<ScheduleSpec> {
     family
 }
 
-/// The most invocations of a workgroup in k-groups, and the most k-groups: each hands its sums over.
+/// Maximum invocations of a workgroup with k-groups, and maximum k-groups.
 const STREAMING: (u32, u32) = (1024, 16);
 
-/// Depth of a step of a tile in k-groups: long, because only the left operand's slice is kept.
+/// Depth step of a slice-K tile: long, because only the left operand's slice is staged.
 const STREAMED_DEPTH: u32 = 128;
 
-/// Tiles whose workgroups share the depth of rows that a second pass owns: for few rows and long depths.
+/// Split-K tiles for few rows and long depths; a second pass owns the rows.
 const SPLIT: [Tile; 2] = [
     Tile { k: K::Split, ..k_aligned(Tile::new(32, 32, 32, [4, 4])) },
     Tile { k: K::Split, ..Tile::new(64, 64, 16, [8, 4]) },
 ];
 
-/// The tile of that second pass, of a group that reduces rows.
+/// Tile of that second pass, for a group that reduces rows.
 pub(crate) fn finishing_tile(group: &Group) -> Option<Tile> {
     let known = group.shape.last().and_then(Size::as_constant).and_then(|columns| u32::try_from(columns).ok());
     let width = known.map_or(MAX_COLUMNS, |columns| columns.clamp(1, MAX_COLUMNS).next_multiple_of(WIDTH_STEP));
     reduces(&group.body).then(|| Tile::new(4, width, LANES, [4, 4]))
 }
 
-/// The aligned tiles of one width: one with few rows, up to three with many, one in k-groups. `row_bytes` is what their rows
-/// take of the memory.
+/// Aligned tiles of one width: one with few rows, up to three with many, one with k-groups.
+///
+/// `row_bytes` is the workgroup memory of their row prologues.
 fn tiles(width: u32, products: u32, row_bytes: &dyn Fn(&Tile) -> u32) -> Vec<Tile> {
     let tile = |rows, invocation| Tile::new(rows, width, 16, invocation);
     let fits = |tile: &Tile| INVOCATIONS.contains(&tile.invocations());
-    // For four rows there are k-groups, and workgroups that share the depth.
+    // Four rows use slice-K or split-K instead.
     let few = [4, 8, 16, 32, 64].map(|rows| tile(rows, [4, 4])).into_iter().find(fits).filter(|few| few.rows > 4);
     let mut many: Vec<Tile> = [16, 32, 64, 128].map(|rows| tile(rows, [8, 4])).into_iter().filter(fits).collect();
     many.drain(..many.len().saturating_sub(2));
     let fits_most = |tile: &Tile| fits(tile) && tile.invocations() <= MAX_INVOCATIONS;
     let most = [32, 64, 128].map(|rows| tile(rows, [8, 8])).into_iter().rfind(fits_most);
-    // Names say rows, columns and depth only, and sums of 8×4 are as fast: 1 to 2 % apart on an H200.
+    // Names contain rows, columns and depth only. Sums of 8×4 are as fast: 1 to 2 % apart on an H200.
     let most = most.filter(|most| many.iter().all(|other| other.rows != most.rows));
     let mut tiles: Vec<Tile> = few.into_iter().chain(many).chain(most).collect();
     for tile in &mut tiles {
-        // Few rows for every adapter.
+        // Few rows must run on every adapter.
         let memory = if few.is_some_and(|few| few.rows == tile.rows) { EVERY_ADAPTERS_BYTES } else { MAX_SLICE_BYTES };
         let loads = |tile: &Tile| tile.columns * products * tile.depth / LANES / tile.invocations();
         while tile.depth > LANES && loads(tile) > MAX_LOADS {
@@ -128,14 +126,13 @@ fn tiles(width: u32, products: u32, row_bytes: &dyn Fn(&Tile) -> u32) -> Vec<Til
     tiles
 }
 
-/// Whether invocations may multiply what they read of the right operands: all along the columns, or both sides along the
-/// depth.
+/// True if invocations can multiply right operands as loaded: all along the columns, or both sides along the depth.
 fn may_stream(lhs: Direction, rhs: &[Direction]) -> bool {
     let along = |direction| rhs.iter().all(|rhs| *rhs == direction);
     along(Direction::Outer) || along(Direction::Depth) && lhs == Direction::Depth
 }
 
-/// The tile in k-groups, if there are invocations for several.
+/// The slice-K tile, if there are invocations for several k-groups.
 fn streamed(width: u32) -> Option<Tile> {
     let (most, groups) = STREAMING;
     let tile = Tile::new(4, width, STREAMED_DEPTH, [4, 4]);
@@ -143,7 +140,6 @@ fn streamed(width: u32) -> Option<Tile> {
     (groups > 1).then(|| Tile { mainloop: Mainloop::SliceK(1 << groups.ilog2()), ..tile })
 }
 
-/// Bytes of workgroup memory for partial results of rows.
 fn partial_bytes(tile: &Tile, words: u32) -> u32 {
     4 * words * tile.rows * (tile.columns / tile.invocation_columns + GROUPS + GROUPS)
 }

@@ -1,10 +1,9 @@
-//! Right operands that are quantized weights, read by whole words.
+//! Quantized weights as right operands, loaded by whole words.
 //!
-//! Where an operand is nothing but a quantized tensor whose packed axis is the depth, kernels read its words as they lie in
-//! memory: vectors of four columns where columns are neighbours, a word of one column where depths are. A unit of work is a
-//! chunk, the values of few depths that share a word, a scale and an offset.
+//! Applies to plain quantized tensors packed along the depth. Loads are vectors of words for four contiguous columns,
+//! or words of one column. A chunk is the unit of work: few depths that share a word, a scale and an offset.
 //!
-//! Anything else that is computed from a quantized tensor is read value by value.
+//! Other functions of a quantized tensor are read value by value.
 
 use fuse_artifact::{
     DType, Packing, Require, Space,
@@ -24,16 +23,15 @@ use crate::schedule::layout::multiples_of_lanes;
 /// A right operand that is a quantized tensor.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Weights<'a> {
-    /// The values.
+    /// The dequantization.
     pub value: &'a Dequantize,
-    /// Whether they are `f16`, as the left operand is.
+    /// Converted to `f16`, like the left operand.
     pub half: bool,
-    /// Along which axis words are neighbours.
+    /// Axis of contiguous words.
     pub layout: Direction,
 }
 
 impl<'a> Weights<'a> {
-    /// The right operand with this program, if it is one.
     pub(crate) fn new(group: &Group, (body, value): (&'a Body, ValueId)) -> Option<Self> {
         let depth = group.shape.len() - 2;
         let (half, value) = match body.values[value].op {
@@ -51,7 +49,7 @@ impl<'a> Weights<'a> {
         (value.along == Some(depth as u8) && value.at.is_empty()).then_some(Self { value, half, layout })
     }
 
-    /// The operands of a product, if all are such, of one layout and packed alike.
+    /// All right operands, if each is quantized with equal layout and packing.
     pub(crate) fn all(group: &'a Group, contraction: &'a Contraction) -> Option<Vec<Self>> {
         let weights = contraction.rhs.iter().map(|(body, value)| Self::new(group, (body, *value)));
         let weights = weights.collect::<Option<Vec<_>>>()?;
@@ -59,32 +57,34 @@ impl<'a> Weights<'a> {
         weights.iter().all(alike).then_some(weights)
     }
 
-    /// Depths that are read at a time: of one scale, and of one word where values do not straddle words.
+    /// Depths read at a time: of one scale, and of one word unless values straddle words.
     pub(crate) fn chunk(&self) -> u32 {
         chunk(self.value.packing)
     }
 }
 
-/// See [`Weights::chunk`].
 pub(crate) const fn chunk(packing: Packing) -> u32 {
     if matches!(packing, Packing::Q8) { 4 } else { 8 }
 }
 
-/// Depths that an invocation reads at a time where nothing is kept in workgroup memory.
+/// Depths that an invocation reads at a time without workgroup memory.
 const RUN: u32 = Packing::GROUP_MULTIPLE as u32;
 
-/// Columns and depth lanes of schedules with a left operand of 8 bits where columns are neighbours. Workgroups of more columns
-/// round less and read whole cache lines, but have 512 invocations, more than every adapter allows.
+/// Columns and depth lanes of int8 schedules with contiguous columns.
+///
+/// More columns round less and read whole cache lines, but need 512 invocations, which not every adapter allows.
 const INT8_ROWS: &[[u32; 2]] = &[[32, 64], [16, 64]];
 
-/// ContractionSchedule and depth lanes of such schedules where depths are neighbours, and how many columns they need: words of one column fill
-/// cache lines in any case, so that fewer workgroups than a large GPU holds at a time, twice its units, do not pay.
+/// Sums and depth lanes of int8 schedules with contiguous depths, and their minimum columns.
+///
+/// Words of one column fill cache lines in any case. Fewer workgroups than a large GPU runs at a time, twice its units,
+/// do not pay.
 const INT8_DOTS: &[([u32; 2], Option<u32>)] = &[([32, 64], Some(8192)), ([16, 64], None)];
 
-/// Columns and depth lanes of schedules for one row where columns are neighbours: few columns for many workgroups.
+/// Columns and depth lanes for one row of contiguous columns: few columns for many workgroups.
 const ROWS: &[([u32; 2], bool)] = &[([64, 16], true), ([16, 64], false)];
 
-// Parts of a split depth are multiples of four depths for each of its lanes. Here they begin at runs, too.
+// Parts of a split depth are multiples of four depths per lane, and here also start at runs.
 const _: () = {
     let mut row = 0;
     while row < ROWS.len() {
@@ -94,22 +94,22 @@ const _: () = {
     }
 };
 
-/// ContractionSchedule and depth lanes of schedules for few sums where depths are neighbours; an invocation has four sums.
+/// Sums and depth lanes for few sums with contiguous depths; an invocation has four sums.
 const DOTS: &[[u32; 2]] = &[[32, 32], [8, 128]];
 
-/// Columns and depth lanes of schedules for few rows, and the most rows with one product: twice as many would leave registers for
-/// half of the workgroups.
+/// Columns and depth lanes for few rows, and maximum rows with one product.
+///
+/// Twice the rows would halve the workgroups that fit in registers.
 const FEW_ROWS: [u32; 2] = [16, 64];
 const MAX_FEW_ROWS: u32 = 4;
 
 impl Facts<'_> {
-    /// The weights that gemvs read by packed words, if there are such schedules.
+    /// Weights that gemvs read by packed words, if there are such schedules.
     pub(super) fn packed_weights(&self) -> Option<Vec<Weights<'_>>> {
         Weights::all(self.group, self.contraction)
             .filter(|_| self.row_prologue.is_none() && self.lhs == Some(Direction::Depth))
     }
 
-    /// The gemvs of those weights.
     pub(super) fn push_packed_gemvs(&self, family: &mut Vec<ScheduleSpec>, weights: &[Weights<'_>]) {
         let bits = weights[0].value.packing.bits();
         let (packed, int8) = (GemvRhs::Packed { bits }, GemvRhs::Int8 { bits });
@@ -122,7 +122,7 @@ impl Facts<'_> {
             _ => vec![],
         }));
         requires.extend(self.word_loads());
-        // Those with left operands of 8 bits come first: of equal estimates the first counts.
+        // Int8 schedules come first: among equal estimates the first wins.
         match weights[0].layout {
             Direction::Outer => {
                 let of_one = [requires.as_slice(), &[Require::AtMost { axis: self.rows(), value: 1 }]].concat();
@@ -158,7 +158,7 @@ impl Facts<'_> {
         push_gemv(family, Gemv { rows: few, columns, depth_lanes, rhs: packed }, false, &rhs, &requires);
     }
 
-    /// What vectors of words need: of four columns, or of one column where runs are read as such.
+    /// Requirements of word loads: vectors of four columns, or of one column read by runs.
     pub(super) fn word_loads(&self) -> Vec<Require> {
         let axis = self.batch + 1;
         let rhs = self.contraction.rhs.iter().map(|(body, value)| Weights::new(self.group, (body, *value)));
