@@ -1,4 +1,4 @@
-//! The driver: every stage after the graph, in order.
+//! Compiler driver: all stages behind the graph, in order.
 
 mod dedup;
 mod threads;
@@ -22,30 +22,29 @@ use crate::{
     plan, schedule, webnn,
 };
 
-/// What a graph compiles to.
+/// Output of the compiler for a graph.
 #[derive(Clone, Debug)]
 pub struct Compiled {
-    /// What the runtime launches.
+    /// The artifact that the runtime launches.
     pub function: Function,
-    /// What people read; empty unless [`Options::dump`] asks for it.
+    /// Readable output of the stages; empty without [`Options::dump`].
     pub dump: Dump,
 }
 
-/// The texts of every stage.
+/// Readable output of the stages.
 #[derive(Clone, Debug, Default)]
 pub struct Dump {
     /// The graph.
     pub graph: String,
     /// The fusion groups.
     pub groups: String,
-    /// Each kernel's variants: what they require and how they are scheduled, best first.
+    /// Variants of each kernel with their requirements, best first.
     pub schedules: String,
-    /// Each variant's shader, under a file name without ending.
+    /// Shaders of all variants, each after a file name without extension.
     pub wgsl: Vec<(String, String)>,
 }
 
 impl Compiled {
-    /// Adds another plan of the same function.
     fn add_alternative(&mut self, other: Self, options: &Options) {
         let alternatives = self.function.alternatives.to_mut();
         alternatives.push(other.function);
@@ -63,20 +62,20 @@ impl Compiled {
     }
 }
 
-/// What the compiler is asked to do; explicit, so that its output depends on nothing else.
+/// Compiler options; output depends on nothing else besides the graph.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Whether naga validates every shader. Off only to measure what validation costs.
+    /// Validates every shader with naga. [`Options::at_run_time`] leaves validation to pipeline creation.
     #[cfg(feature = "validate")]
     pub validate: bool,
-    /// Shaders that are valid: they are not validated again, and those that are found to be are added. None: no others than those
-    /// of the same graph.
+    /// Cache of valid shaders, read and extended; `None` shares only within one graph.
     #[cfg(feature = "validate")]
     pub valid: Option<&'static Valid>,
-    /// What the adapters have that the function is for: variants that need more are not written, but each kernel keeps the last of
-    /// its family, which runs wherever the kernel does. None: all variants, for any adapter.
+    /// Features of the target adapters; `None`: any adapter.
+    ///
+    /// Omits variants that need more, except each kernel's last one, which runs wherever the kernel does.
     pub features: Option<Features>,
-    /// Whether to write what people read of each stage. Programs that compile while they run save its time and memory.
+    /// Fills [`Compiled::dump`]. Run-time compilation skips it to save time and memory.
     pub dump: bool,
 }
 
@@ -94,7 +93,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// For a program that compiles while it runs, on a device with these features: whoever makes pipelines validates shaders.
+    /// Options for run-time compilation on a device with these features; pipeline creation validates the shaders.
     pub fn at_run_time(features: Features) -> Self {
         Self {
             #[cfg(feature = "validate")]
@@ -107,12 +106,12 @@ impl Options {
     }
 }
 
-/// A bug of the compiler: no graph that passes the front end should cause one.
+/// A compiler bug: graphs that pass the front end should not cause one.
 #[derive(Clone, Debug)]
 pub struct CompileError {
-    /// The stage that found it.
+    /// The stage that failed.
     pub stage: &'static str,
-    /// What it found; for shaders naga's message with the offending line.
+    /// The message; for shaders naga's message with the offending line.
     pub message: String,
 }
 
@@ -127,7 +126,7 @@ impl std::error::Error for CompileError {}
 /// Compiles a graph.
 ///
 /// # Errors
-/// Only for bugs of the compiler itself.
+/// Only on compiler bugs.
 pub fn compile(graph: &Graph, options: &Options) -> Result<Compiled, CompileError> {
     check("graph", graph::verify::verify(graph))?;
     let mut compiled: Option<Compiled> = None;
@@ -147,7 +146,7 @@ pub fn compile(graph: &Graph, options: &Options) -> Result<Compiled, CompileErro
     compiled.ok_or_else(|| CompileError { stage: "fusion", message: "no plan".to_owned() })
 }
 
-/// The function for WebNN, where it asks for that; the front end has refused what WebNN lacks.
+/// WebNN graph of a `#[webnn]` function. The front end has refused unsupported operations.
 fn webnn_graph(graph: &Graph) -> Result<Option<MlGraph>, CompileError> {
     if !graph.options.webnn {
         return Ok(None);
@@ -158,33 +157,33 @@ fn webnn_graph(graph: &Graph) -> Result<Option<MlGraph>, CompileError> {
     })
 }
 
-/// One plan of a function.
+/// A plan of a function.
 #[derive(Clone, Debug)]
 pub struct Planned {
     graph: Graph,
-    /// The graph before reductions were written out.
+    /// The graph before reductions were unrolled.
     written: Graph,
     groups: Groups,
-    /// What it takes for granted of shapes.
+    /// Assumptions on shapes.
     assumes: Vec<Check>,
     scope: FamilyScope,
 }
 
-/// The plans that a launch may choose between, the most fused first; the last assumes nothing and runs on every device.
+/// Plans that a launch selects from, most fused first. The last one assumes nothing and runs on every device.
 ///
 /// # Errors
-/// Only for bugs of the compiler itself.
+/// Only on compiler bugs.
 pub fn plans(graph: &Graph) -> Result<Vec<Planned>, CompileError> {
     let mut plans: Vec<Planned> = vec![];
     if !graph.options.in_memory.is_empty() {
-        // Rewriting would give these nodes other names.
+        // Rewriting would rename these nodes.
         for policy in Policy::ALL {
             plans.extend(planned([graph; 2], policy, &[], FamilyScope::Full, &plans)?);
         }
         return Ok(plans);
     }
-    // An assumption that some other part of the graph cannot keep (a product whose batch axes meet in a broadcast of their
-    // own) is none: the general graph is then compiled in full.
+    // Other parts of the graph may contradict an assumption, such as a product whose batch axes meet in a broadcast.
+    // Then only the general graph is compiled, in full.
     let assumed = fusion::assume::products_keep_their_shape(graph).filter(|(g, _)| graph::verify::verify(g).is_empty());
     let usual = assumed.is_none();
     let (common, assumes) = assumed.unwrap_or_else(|| (graph.clone(), vec![]));
@@ -199,7 +198,7 @@ pub fn plans(graph: &Graph) -> Result<Vec<Planned>, CompileError> {
         check("written out", graph::verify::verify(&graph))?;
         if let Some(split_experts) = fusion::moe::split_experts(&graph) {
             check("mixtures", graph::verify::verify(&split_experts))?;
-            // Products side by side are what this is for.
+            // Split experts only pay as sibling products.
             for policy in Policy::ALL.into_iter().filter(|policy| policy.siblings) {
                 plans.extend(planned([&split_experts, &order], policy, &assumes, FamilyScope::Full, &plans)?);
             }
@@ -211,7 +210,7 @@ pub fn plans(graph: &Graph) -> Result<Vec<Planned>, CompileError> {
     if !usual {
         plans.extend(planned([graph; 2], Policy::SEPARATE, &[], FamilyScope::FallbackOnly, &plans)?);
     }
-    // Orders other than the one as written are alternatives like any other; the last must suit all shapes.
+    // Other chain orders are ordinary alternatives; the last plan must accept all shapes.
     if let Some(at) = plans.iter().rposition(|plan| plan.assumes.is_empty()) {
         let last = plans.remove(at);
         plans.push(last);
@@ -223,7 +222,7 @@ fn fusion_error(message: String) -> CompileError {
     CompileError { stage: "fusion", message }
 }
 
-/// The plan of `graph`, which does what was `written`, under a policy, unless it is one of `known`.
+/// Plans `graph`, a rewrite of `written`, under a policy; `None` if the plan is among `known`.
 fn planned(
     [graph, written]: [&Graph; 2],
     policy: Policy,
@@ -244,7 +243,6 @@ fn planned(
     Ok(Some(Planned { graph: graph.clone(), written: written.clone(), groups, assumes, scope }))
 }
 
-/// The kernels of each plan.
 fn kernels(plans: &[Planned], options: &Options) -> Result<Vec<Vec<Kernel>>, CompileError> {
     let wanted: Vec<VariantRequest<'_>> = (plans.iter())
         .flat_map(|plan| plan.groups.groups.iter().map(move |group| (plan, group)))
@@ -270,7 +268,6 @@ fn kernels(plans: &[Planned], options: &Options) -> Result<Vec<Vec<Kernel>>, Com
     Ok(kernels)
 }
 
-/// A plan with its kernels.
 fn compiled_plan(plan: &Planned, kernels: Vec<Kernel>, options: &Options) -> Compiled {
     let Planned { graph, written, groups, assumes, .. } = plan;
     let mut function = function([graph, written], groups, kernels);
@@ -292,7 +289,6 @@ fn check(stage: &'static str, violations: Vec<String>) -> Result<(), CompileErro
     if violations.is_empty() { Ok(()) } else { Err(CompileError { stage, message: violations.join("; ") }) }
 }
 
-/// The kernel of a group with these variants.
 fn kernel(group: &Group, variants: Vec<Variant>) -> Kernel {
     let mut extents = group.shape.clone();
     let kind = match &group.kind {

@@ -1,4 +1,4 @@
-//! The plan of a function for people: groups, what they read and write, bytes saved, reasons for refusals.
+//! Human-readable plan of a function: groups with reads and writes, saved bytes, refusals.
 
 use std::collections::BTreeSet;
 
@@ -15,10 +15,10 @@ use crate::{
     graph::{Graph, NodeId, Op, Param, TensorType},
 };
 
-/// Describes how `graph` was cut into `groups`. It computes what `written` does, maybe in other operations.
+/// Describes how `graph`, possibly a rewrite of `written`, was partitioned into `groups`.
 pub fn describe(graph: &Graph, written: &Graph, groups: &Groups, kernels: &[Kernel]) -> Plan {
     let plan_groups = groups.groups.iter().zip(kernels).map(|(group, kernel)| {
-        // What single operations would cost says nothing about those that no one wrote.
+        // Costs of single operations are meaningless for a rewritten graph.
         let saves = if graph.nodes.len() == written.nodes.len() { saves(graph, group) } else { String::new() };
         PlanGroup { saves: saves.into(), ..describe_group(graph, group, kernel) }
     });
@@ -39,8 +39,9 @@ pub fn describe(graph: &Graph, written: &Graph, groups: &Groups, kernels: &[Kern
     }
 }
 
-/// The temporaries that a forward pass leaves to a backward pass: nothing of gradients is in them, or they are numbers per row that
-/// an attention stores besides, and a kernel of gradients reads them.
+/// Temporaries kept between forward and backward pass.
+///
+/// A gradient kernel reads them, and they contain no gradient operations or are an attention's row statistics.
 fn kept<'a>(graph: &Graph, groups: &'a Groups) -> Vec<&'a Store> {
     let backward = |group: &&Group| group.nodes.iter().any(|&node| graph.is_of_gradient(node));
     let read: BTreeSet<Slot> = groups
@@ -127,7 +128,7 @@ fn describe_group(graph: &Graph, group: &Group, kernel: &Kernel) -> PlanGroup {
     }
 }
 
-/// A plan in a line: its dispatches and what it takes for granted.
+/// One-line summary: dispatches and assumptions.
 pub fn summary(function: &Function) -> Text {
     let kernels: Vec<&str> = function.kernels.iter().map(|k| k.name.rsplit('.').next().unwrap_or(&k.name)).collect();
     let size = |size: &Size| size.display(|id| function.symbol_name(id)).to_string();
@@ -140,7 +141,7 @@ pub fn summary(function: &Function) -> Text {
     format!("{} ({}){where_}", kernels.len(), kernels.join(", ")).into()
 }
 
-/// Dispatches and bytes that a group saves against one kernel per operation.
+/// Dispatches and bytes saved compared to one kernel per operation.
 fn saves(graph: &Graph, group: &Group) -> String {
     let operations: Vec<NodeId> =
         group.nodes.iter().copied().filter(|&node| is_operation(&graph.nodes[node].op)).collect();
@@ -153,7 +154,7 @@ fn saves(graph: &Graph, group: &Group) -> String {
     }
 }
 
-/// Whether an operation would be a kernel of its own without fusion.
+/// True if an operation would be a kernel of its own without fusion.
 fn is_operation(op: &Op) -> bool {
     !matches!(op, Op::Input(_) | Op::Scalar(_) | Op::Literal(_) | Op::Size(_) | Op::Reshape(_) | Op::Broadcast(_))
 }
@@ -194,7 +195,7 @@ fn operation_bytes(graph: &Graph, id: NodeId) -> Size {
     reads.fold(bytes(&node.ty), |sum, x| sum.add(&bytes(&graph.nodes[*x].ty)))
 }
 
-/// The value in memory that an operand is read from: reshapes and broadcasts cost nothing.
+/// Materialized source of an operand, behind reshapes and broadcasts, which cost nothing.
 fn memory_source(graph: &Graph, mut node: NodeId) -> NodeId {
     while let Op::Reshape(x) | Op::Broadcast(x) = graph.nodes[node].op {
         node = x;

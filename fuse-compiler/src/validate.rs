@@ -1,6 +1,6 @@
-//! Emitted WGSL through naga, with exactly the capabilities that the variant declares.
+//! Validates WGSL with naga, with exactly the capabilities that the variant declares.
 //!
-//! A rejection is a bug of this compiler, never the user's mistake.
+//! A rejection is a compiler bug, never a user error.
 
 use std::{
     collections::HashSet,
@@ -11,13 +11,14 @@ use std::{
 use fuse_artifact::Features;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
 
-/// Shaders that are known to be valid, by 128 bits of a hash of text and features: editors expand a macro at every pause, and most
-/// of an expansion's time goes into naga.
+/// Cache of valid shaders, by a 128-bit hash of source and features.
+///
+/// Editors expand a macro at every pause, and naga takes most of an expansion's time.
 #[derive(Debug, Default)]
 pub struct Valid(Mutex<HashSet<[u64; 2]>>);
 
 impl Valid {
-    /// Whether a shader was added.
+    /// True if a shader was added.
     pub fn contains(&self, wgsl: &str, features: Features) -> bool {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(&hash(wgsl, features))
     }
@@ -36,10 +37,10 @@ fn hash(wgsl: &str, features: Features) -> [u64; 2] {
     })
 }
 
-/// Parses and validates a shader; the error names the offending line.
+/// Parses and validates a shader.
 ///
 /// # Errors
-/// naga's message with the line of the shader it is about.
+/// naga's message with the offending line.
 pub fn validate(wgsl: &str, features: Features) -> Result<(), String> {
     let options = naga::front::wgsl::Options { capabilities: capabilities(features), parse_doc_comments: false };
     let mut frontend = naga::front::wgsl::Frontend::new_with_options(options);
@@ -48,9 +49,9 @@ pub fn validate(wgsl: &str, features: Features) -> Result<(), String> {
     validator.validate(&module).map(|_| ()).map_err(|error| error.emit_to_string(wgsl))
 }
 
-/// The naga capabilities of an adapter with these features.
+/// Capabilities of naga for an adapter with these features.
 pub fn capabilities(features: Features) -> Capabilities {
-    // What WebGPU has everywhere, and native adapters but those of OpenGL: `unpack2x16float`.
+    // `unpack2x16float` exists in all of WebGPU, and natively except on OpenGL.
     let mut capabilities = Capabilities::SHADER_FLOAT16_IN_FLOAT32;
     if features.f16 {
         capabilities |= Capabilities::SHADER_FLOAT16;

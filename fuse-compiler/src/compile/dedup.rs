@@ -1,5 +1,6 @@
-//! Groups that differ only in their tensors, as those of a network's layers and of the plans of one function: their variants are
-//! written once, since shaders name tensors by what a kernel does with them.
+//! Deduplicates groups that differ only in tensor bindings, such as a network's layers or plans of one function.
+//!
+//! Shaders name tensors by their role in the kernel, so equal groups share their variants.
 
 use std::{
     collections::HashMap,
@@ -14,10 +15,10 @@ use crate::{
     fusion::{Group, GroupKind},
 };
 
-/// What is wanted, each with the first that is alike.
+/// Index of distinct groups.
 #[derive(Default)]
 pub(super) struct GroupDedup {
-    /// By a hash of the canonical group: those that are unlike all before them.
+    /// Distinct groups by a hash of their canonical form.
     firsts: HashMap<u64, Vec<First>>,
 }
 
@@ -26,16 +27,16 @@ struct First {
     canonical: Group,
 }
 
-/// One that is wanted.
+/// Result of a lookup.
 pub(super) struct DedupEntry {
-    /// The first that is alike: maybe itself.
+    /// First equal group, possibly itself.
     pub first: usize,
-    /// Its tensors, in an order that all that are alike share.
+    /// Tensors in an order shared by equal groups.
     pub slots: Vec<Slot>,
 }
 
 impl GroupDedup {
-    /// The first of `all` that is like the one at `at`, of which those before have been asked for.
+    /// Looks up request `at`; all earlier requests must have been looked up.
     pub(super) fn find(&mut self, all: &[VariantRequest<'_>], at: usize) -> DedupEntry {
         let wanted = &all[at];
         let (canonical, slots) = canonical(wanted.group);
@@ -53,7 +54,7 @@ impl GroupDedup {
     }
 }
 
-/// A group with numbers for tensors, and without names and nodes, of which no text is made; and what it numbers.
+/// Canonical form of a group with numbered tensors, without names and nodes, and the numbered tensors.
 fn canonical(group: &Group) -> (Group, Vec<Slot>) {
     let mut group = Group { name: String::new(), nodes: vec![], ..group.clone() };
     let mut slots: Vec<Slot> = vec![];
@@ -81,7 +82,7 @@ fn canonical(group: &Group) -> (Group, Vec<Slot>) {
     (group, slots)
 }
 
-/// The variants of a group that is like another with these variants, for `to` in place of the tensors `from`.
+/// Variants of an equal group with tensors `from` replaced by `to`.
 pub(super) fn rebind_slots(variants: &[Variant], from: &[Slot], to: &[Slot]) -> Vec<Variant> {
     let mut variants = variants.to_vec();
     if from == to {
@@ -89,7 +90,7 @@ pub(super) fn rebind_slots(variants: &[Variant], from: &[Slot], to: &[Slot]) -> 
     }
     let passes = variants.iter_mut().flat_map(|variant| variant.passes.to_mut());
     for binding in passes.flat_map(|pass| pass.bindings.to_mut()) {
-        // What variants hand over between their passes is no tensor of a group.
+        // Scratch buffers between passes are no tensors of a group.
         if let Some(at) = from.iter().position(|slot| *slot == binding.slot) {
             binding.slot = to[at];
         }
@@ -135,7 +136,7 @@ mod tests {
         let mut alike = super::GroupDedup::default();
         let firsts: Vec<usize> = (0..all.len()).map(|at| alike.find(&all, at).first).collect();
         let distinct = firsts.iter().enumerate().filter(|(at, first)| at == *first).count();
-        // Layers, but the last, whose scalar is another.
+        // Layers are equal except for the last, which has another scalar.
         assert!(distinct < all.len(), "{firsts:?}");
     }
 }

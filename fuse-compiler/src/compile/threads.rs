@@ -1,4 +1,4 @@
-//! Work on all cores: rustc expands on one thread, and programs that compile while they run wait for it.
+//! Parallel map over all cores, for rustc's single-threaded expansion and for run-time compilation.
 
 use std::{
     panic::resume_unwind,
@@ -6,8 +6,8 @@ use std::{
     thread,
 };
 
-/// The results of `work` for all items, in their order. A thread is worth the time it takes to start for `per_thread` items.
-/// In browsers there is one.
+/// Maps items in parallel, keeping their order. Starting a thread pays from `per_thread` items on; browsers use one
+/// thread.
 pub(super) fn map<T: Sync, R: Send>(items: &[T], per_thread: usize, work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let most = items.len() / per_thread;
     // Asking the system takes as long as a small kernel does.
@@ -15,7 +15,7 @@ pub(super) fn map<T: Sync, R: Send>(items: &[T], per_thread: usize, work: impl F
     if threads < 2 {
         return items.iter().map(work).collect();
     }
-    // Each takes the next item, since items differ much in what they take.
+    // Threads take items one by one, since their costs differ much.
     let next = AtomicUsize::new(0);
     let share = || {
         let mut done = vec![];

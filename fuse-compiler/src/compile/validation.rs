@@ -1,4 +1,4 @@
-//! Emitted shaders through naga, each text once.
+//! Validates emitted shaders with naga, each distinct one once.
 
 use std::{borrow::Cow, collections::HashSet};
 
@@ -7,10 +7,10 @@ use fuse_artifact::{Kernel, Variant};
 use super::{CompileError, threads};
 use crate::validate::{self, Valid};
 
-/// Shaders that are worth a thread: validation of one takes about as long as to start one.
+/// Minimum shaders per thread: validating one takes about as long as starting a thread.
 const SHADERS_PER_THREAD: usize = 4;
 
-/// Validates every shader that is not known to be valid, once; several variants and alternatives may share one.
+/// Validates every distinct shader that is not known to be valid.
 pub(super) fn validate_kernels<'k>(
     kernels: impl Iterator<Item = &'k Kernel>,
     valid: &Valid,
@@ -33,6 +33,6 @@ pub(super) fn validate_kernels<'k>(
         valid.add(text, variant.features);
         Ok(())
     };
-    // Most of an expansion's time. The first error in the order of shaders, so that it is the same each time.
+    // Most of an expansion's time. Reports the first error in shader order, for determinism.
     threads::map(&shaders, SHADERS_PER_THREAD, validate).into_iter().collect()
 }

@@ -1,4 +1,4 @@
-//! The variants of kernels: for each schedule of a group's family its text.
+//! Variants of kernels: a shader for each schedule of a group's family.
 
 use std::iter;
 
@@ -18,33 +18,33 @@ use crate::{
     wgsl::{self, names::Names},
 };
 
-/// Texts that are worth a thread. Each takes some 70 µs, and where others keep the cores busy, a thread of one's own may be waited
-/// for some milliseconds.
+/// Minimum shaders per thread.
+///
+/// A shader takes about 70 µs; on busy cores a new thread may wait some milliseconds.
 const TEXTS_PER_THREAD: usize = 32;
 
-/// How many schedules of each family are compiled.
+/// Number of schedules compiled per family.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum FamilyScope {
-    /// All.
     Full,
-    /// Only the last, for any size and stride: for shapes that are too rare to be worth more text.
+    /// The last schedule only, for rare shapes: any size and stride.
     FallbackOnly,
 }
 
-/// What is asked for of a group.
+/// A request for a group's variants.
 pub(super) struct VariantRequest<'a> {
     pub group: &'a Group,
     pub scope: FamilyScope,
-    /// What the program says of schedules.
+    /// Schedule override in the program.
     pub schedule: Option<&'a ScheduleOverride>,
-    /// Only variants that adapters with these features may run, and the last, which any adapter may.
+    /// Limits variants to adapters with these features, plus the last one, which runs on any adapter.
     pub features: Option<Features>,
 }
 
-/// Writes one variant; none where it would bind a buffer too many.
+/// Writes one variant; `None` if it would exceed the binding limit.
 type Writer<'a> = Box<dyn Fn() -> Option<Variant> + Send + Sync + 'a>;
 
-/// The variants of each group, best first. Those of groups that are alike are written once.
+/// Variants of each group, best first. Equal groups share theirs.
 pub(super) fn variants(wanted: &[VariantRequest<'_>]) -> Vec<Vec<Variant>> {
     let mut alike = GroupDedup::default();
     let known: Vec<DedupEntry> = (0..wanted.len()).map(|at| alike.find(wanted, at)).collect();
@@ -71,7 +71,6 @@ pub(super) fn variants(wanted: &[VariantRequest<'_>]) -> Vec<Vec<Variant>> {
 }
 
 impl<'a> VariantRequest<'a> {
-    /// Whether the same is asked for of another group.
     pub(super) fn is_written_as(&self, other: &Self) -> bool {
         (self.scope, self.schedule, self.features) == (other.scope, other.schedule, other.features)
     }
@@ -106,7 +105,7 @@ impl<'a> VariantRequest<'a> {
         }
     }
 
-    /// What writes each schedule of a family that is wanted.
+    /// Writers of the requested schedules of a family.
     fn each<T: Send + Sync + 'a>(
         &self,
         family: Vec<T>,

@@ -30,6 +30,7 @@ const MAX_VALUES: usize = 1000;
 pub enum Leaf {
     /// The constant 1.
     One,
+    /// A size.
     Size(Size),
     /// A score-program value that is constant across queries and keys of a batch.
     Value(ValueId),

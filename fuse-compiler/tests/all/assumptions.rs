@@ -1,11 +1,11 @@
-//! The expression form compiles once for the shapes that it almost always has, and once for all others.
+//! Expressions compile twice: for the usual shapes and for all others.
 
 use fuse_compiler::{
     compile::{Options, compile},
     front,
 };
 
-/// The kernels of an expression's first instance: under the assumptions, and without if there are some.
+/// Kernel counts of an expression's first instance, with assumptions and without, if there are any.
 fn kernels(source: &str) -> (usize, Option<usize>) {
     let expression = front::expression(source.parse().expect("the source has balanced brackets"));
     assert!(!expression.diagnostics.has_errors(), "{source} has errors");

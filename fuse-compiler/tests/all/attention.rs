@@ -1,5 +1,4 @@
-//! Attention without a front end and without a device: which graphs are recognized, and that every schedule of the family
-//! passes naga.
+//! Attention without front end and device: recognition of graphs, and validation of all schedules.
 
 use std::collections::BTreeSet;
 
@@ -124,7 +123,7 @@ impl Builder {
         self.push(Op::Permute { x, permutation }, dtype, shape)
     }
 
-    /// Batch axes of `lhs`, unless they are 1 there.
+    /// A product with the broadcast batch axes of its operands.
     fn matmul(&mut self, lhs: NodeId, rhs: NodeId) -> NodeId {
         let (l, r) = (self.ty(lhs), self.ty(rhs));
         let rank = l.rank();
@@ -173,7 +172,7 @@ impl Builder {
         attention::recognize(&self.graph, &live, true, &BTreeSet::new()).patterns
     }
 
-    /// The group of the only pattern, whose output is stored as it is.
+    /// The group of the only pattern, which stores its output directly.
     fn group(&self) -> Group {
         let patterns = self.patterns();
         let [pattern] = &patterns[..] else { panic!("{} patterns", patterns.len()) };
@@ -190,7 +189,6 @@ impl Builder {
         group
     }
 
-    /// The variants of the only pattern, each of them validated.
     fn variants(&self) -> Vec<Variant> {
         let group = self.group();
         let GroupKind::Attention(attention) = &group.kind else { panic!("not an attention") };
@@ -349,7 +347,7 @@ fn masks_limit_the_keys() {
         b.push(Op::Select { condition: outside, on_true: hidden, on_false: s }, DType::F32, b.ty(s).shape)
     };
     assert_eq!(limits(None, &of_length), [(Side::End, 0)]);
-    // A finite number in place of -inf hides nothing: a row of such scores is a mean of all values.
+    // Finite masks hide nothing: a fully masked row is the mean of all values.
     let finite = |b: &mut Builder, s: NodeId| {
         let (query, key) = (b.coordinate(s, 1), b.coordinate(s, 2));
         let seen = b.compare(CompareOp::Le, key, query);

@@ -1,5 +1,4 @@
-//! The gradients of attentions, as plans: which kernels there are, that none stores anything as large as the scores, and what the
-//! plan says where one has to.
+//! Plans of attention gradients: their kernels, no materialized scores, and reasons where scores must be stored.
 
 use fuse_artifact::{DomainKind, Function, Size};
 use fuse_compiler::{
@@ -8,7 +7,7 @@ use fuse_compiler::{
     graph::Graph,
 };
 
-/// The compiled functions of a block with their graphs.
+/// Compiled functions of a block with their graphs.
 fn functions(source: &str) -> Vec<(Graph, Function)> {
     let items = front::items(source.parse().expect("Rust tokens"));
     let errors: Vec<String> = items.diagnostics.errors().map(ToString::to_string).collect();
@@ -22,17 +21,15 @@ fn functions(source: &str) -> Vec<(Graph, Function)> {
     instances.map(|instance| compiled(instance.graph)).collect()
 }
 
-/// All plans of a function.
 fn plans(function: &Function) -> Vec<&Function> {
     std::iter::once(function).chain(function.alternatives.iter()).collect()
 }
 
-/// The kinds of a plan's kernels, in order.
 fn kernels(function: &Function) -> Vec<String> {
     function.plan.groups.iter().map(|group| group.kind.to_string()).collect()
 }
 
-/// How many elements of its temporaries and results grow with the square of the symbol `S`.
+/// Temporaries and results whose elements grow with the square of symbol `S`.
 fn square(graph: &Graph, function: &Function) -> Vec<String> {
     let of = |shape: &[Size], s: u64| {
         let symbols: Vec<u64> = graph.symbols.iter().map(|symbol| if symbol.name == "S" { s } else { 2 }).collect();
@@ -43,7 +40,7 @@ fn square(graph: &Graph, function: &Function) -> Vec<String> {
     stored.map(|spec| &*spec.shape).filter(grows).map(|shape| format!("{shape:?}")).collect()
 }
 
-/// A function of queries, keys and values whose scores are `scores` of the product `s`.
+/// A function of queries, keys and values with `scores` of the product `s`.
 fn attention(name: &str, parameters: &str, scores: &str, wrt: &str, results: &str) -> String {
     format!(
         "pub fn {name}(q: f32[H, S, 32], k: f32[H, S, 32], v: f32[H, S, 32], c: f32[H, S, 32]{parameters}) -> {results} {{
@@ -54,7 +51,7 @@ fn attention(name: &str, parameters: &str, scores: &str, wrt: &str, results: &st
     )
 }
 
-/// Queries in groups that share their keys and values.
+/// Grouped queries that share keys and values.
 fn grouped() -> String {
     "pub fn grouped(q: f32[B, H, G, S, 32], k: f32[B, H, 1, S, 32], v: f32[B, H, 1, S, 32], c: f32[B, H, G, S, 32])
      -> (f32[B, H, G, S, 32], f32[B, H, 1, S, 32], f32[B, H, 1, S, 32]) {
@@ -87,18 +84,18 @@ fn no_plan_stores_scores() {
     }
 }
 
-/// Those of queries, and of keys and values: the first needs one kernel, the others another.
+/// Gradients of queries need one kernel, those of keys and values another.
 #[test]
 fn a_gradient_is_numbers_per_row_and_two_kernels() {
     let source = [attention("f", "", "s * 0.125", "[q, k, v]", THREE), grouped()];
     let functions = functions(&source.join("\n"));
     let fused = ["attention", "reduction", "weighted sum", "weighted sum"];
     assert_eq!(kernels(&functions[0].1), fused);
-    // Keys and values that heads share get the sum over these.
+    // Keys and values shared by heads need a sum over the heads.
     assert_eq!(kernels(&functions[1].1), [&fused[..], &["reduction", "reduction"]].concat());
 }
 
-/// Neither half of a pullback stores scores: the second takes the softmax's numbers per row again, in one kernel more.
+/// The pullback's second half recomputes row statistics in an additional kernel.
 #[test]
 fn halves_store_no_scores() {
     let source = "#[differentiable] pub fn f(q: f32[H, S, 32], k: f32[H, S, 32], v: f32[H, S, 32]) -> f32[H, S, 32] {
@@ -115,7 +112,7 @@ fn halves_store_no_scores() {
     assert_eq!(kernels, [vec!["attention"], vec!["attention", "reduction", "weighted sum", "weighted sum"]]);
 }
 
-/// High powers, made by squaring, behind an attention and of its scores: each value is looked at once, not once per path.
+/// Repeated squaring behind an attention and of its scores: visits each value once, not once per path.
 #[test]
 fn powers_are_planned_at_once() {
     let squares = |name: &str| (0..48).map(|_| format!("let {name} = {name} * {name};")).collect::<String>();
@@ -135,7 +132,7 @@ fn powers_are_planned_at_once() {
     assert_eq!(functions(&source).len(), 1);
 }
 
-/// A block as networks have it: heads from one matrix product each, and one after them.
+/// A transformer block: one product per head projection and one behind the attention.
 #[test]
 fn a_block_stores_no_scores() {
     let source = "pub fn step(x: f32[B, S, 64], wq: f32[64, 64], wk: f32[64, 64], wv: f32[64, 64], wo: f32[64, 64], y: f32[B, S, 64])
@@ -157,7 +154,7 @@ fn a_block_stores_no_scores() {
     }
 }
 
-/// The gradient of a bias with an element per score has to store such elements, and those of a softmax that is used twice.
+/// A bias per score requires stored elements of that size, as do scores whose softmax has other readers.
 #[test]
 fn a_plan_says_what_it_stores() {
     let source = [
@@ -177,7 +174,7 @@ fn a_plan_says_what_it_stores() {
     assert!(reasons(&functions[1].1).iter().any(|reason| reason.contains("result")), "{}", functions[1].1.plan);
 }
 
-/// Keys that a mask hides are skipped in both directions: by queries, and by keys and values.
+/// Masked keys are skipped in the gradients of queries and of keys and values.
 #[test]
 fn masks_are_found_in_gradients() {
     let masked = |name: &str, condition: &str| {

@@ -1,5 +1,5 @@
-//! `#[differentiable]`: its graphs beside central differences and each other, on the interpreter in `f64`, and what is kept
-//! between the halves of a pullback.
+//! `#[differentiable]`: gradients compared with central differences, and the values kept between the halves of a
+//! pullback.
 
 use std::collections::BTreeMap;
 
@@ -13,13 +13,13 @@ use fuse_compiler::{
     interp::{Value, run_exact},
 };
 
-/// How far apart a gradient and a difference may be, of the largest of the tensor or of 1.
+/// Tolerance relative to the tensor's largest element, or to 1.
 const TOLERANCE: f64 = 1e-6;
 
-/// A step at which the error of a fourth-order difference and that of rounding are both far below that.
+/// Balances the error of a fourth-order difference with rounding, both far below [`TOLERANCE`].
 const STEP: f64 = 1e-3;
 
-/// The instances of the last function of a block, and which of its parameters have gradients.
+/// Instances of a block's last function, and its parameters with gradients.
 fn last(source: &str) -> (Vec<Instance>, Vec<usize>) {
     let mut items = front::items(source.parse().expect("Rust tokens"));
     let errors: Vec<String> = items.diagnostics.errors().map(ToString::to_string).collect();
@@ -36,7 +36,7 @@ fn derivatives(instance: &Instance) -> &Derivatives {
     derivatives
 }
 
-/// The values of a graph's parameters, with some extent for each dimension by name: floats between -1 and 1, indices below 3.
+/// Values of a graph's parameters with the given extents: floats between -1 and 1, indices below 3.
 fn inputs(graph: &Graph, dims: &BTreeMap<&str, u64>, seed: u64) -> Vec<Value> {
     let symbols: Vec<u64> =
         graph.symbols.iter().map(|symbol| dims.get(symbol.name.as_ref()).copied().unwrap_or(1)).collect();
@@ -69,7 +69,7 @@ fn close(what: &str, found: &Value, expected: &Value, tolerance: f64) {
     }
 }
 
-/// Functions in blocks, the last of which is differentiable, and the extents of their dimensions.
+/// Blocks whose last function is differentiable, with the extents of their dimensions.
 const BLOCKS: &[(&str, &[(&str, u64)])] = &[
     ("#[differentiable] fn f(x: f32[N]) -> f32 { sum(x * x * x) }", &[("N", 4)]),
     ("#[differentiable] fn f(x: f32[N]) -> f32[N] { relu(x) }", &[("N", 4)]),
@@ -102,7 +102,7 @@ const BLOCKS: &[(&str, &[(&str, u64)])] = &[
          }",
         &[("H", 2), ("S", 3), ("D", 2)],
     ),
-    // Several results, of which one follows from another and one is no float.
+    // Several results: one depends on another, and one is no float.
     (
         "#[differentiable] fn f(x: f32[M, N], y: f32[M, N]) -> (f32[M, N], i32[M], f32[M]) {
              let z = sin(x * y);
@@ -135,7 +135,7 @@ fn gradients_of_cotangents_are_those_of_differences() {
         let own = instance.graph.params.len();
         let all = inputs(vjp, &dims, 7);
         let found = run(vjp, &all);
-        // What the cotangents make of the results.
+        // Sum of the results weighted by the cotangents.
         let total = |arguments: &[Value]| -> f64 {
             let results = run(&instance.graph, arguments);
             let floats = results.iter().filter(|result| result.dtype.is_float());
@@ -164,7 +164,7 @@ fn gradients_of_cotangents_are_those_of_differences() {
     }
 }
 
-/// What each parameter of the second half is given.
+/// Arguments of the pullback's second half.
 fn given(kept: &[Kept], arguments: &[Value], results: &[Value], cotangents: &[Value]) -> Vec<Value> {
     let value = |kept: &Kept| match *kept {
         Kept::Argument(index) => arguments[usize::from(index)].clone(),
@@ -192,7 +192,7 @@ fn the_halves_give_what_the_whole_gives() {
     }
 }
 
-/// The values that a function keeps: arguments by name, its own results by place, and other values by shape.
+/// Kept values: arguments by name, results by index, others by shape.
 fn kept(source: &str) -> String {
     let (instances, _) = last(source);
     let (own, pullback) = (instances[0].graph.results.len(), &derivatives(&instances[0]).pullback);
@@ -214,14 +214,14 @@ fn kept(source: &str) -> String {
 #[test]
 fn what_is_kept_follows_the_rule() {
     let cases = [
-        // Pointwise values of arguments are made again, those of products kept.
+        // Pointwise values of arguments are recomputed, those of products kept.
         ("#[differentiable] fn f(x: f32[N]) -> f32[N] { tanh(exp(x)) }", "x ·"),
         ("#[differentiable(b)] fn f(x: f32[M, K], w: f32[K, N], b: f32[N]) -> f32[M, N] { matmul(x, w) + b }", "·"),
         ("#[differentiable] fn f(x: f32[M, K], w: f32[K, N]) -> f32[M, N] { matmul(x, w) }", "x w ·"),
         ("#[differentiable] fn f(x: f32[M, K], w: f32[K, N]) -> f32[M, N] { gelu(matmul(x, w)) }", "x w · f32[M, N]"),
-        // A result that is needed is not kept twice.
+        // A needed result is not kept twice.
         ("#[differentiable] fn f(x: f32[M, K], w: f32[K, N]) -> f32[M, N] { tanh(matmul(x, w)) }", "x w · result 0"),
-        // What is computed again is not kept.
+        // Checkpointed values are not kept.
         ("#[differentiable] fn f(x: f32[M, K], w: f32[K, N]) -> f32[M, N] { checkpoint(gelu(matmul(x, w))) }", "x w ·"),
         (
             "#[differentiable] fn f(x: f32[M, K], w: f32[K, N], v: f32[N, N]) -> f32[M, N] {
@@ -230,9 +230,9 @@ fn what_is_kept_follows_the_rule() {
              }",
             "x w v · f32[M, N]",
         ),
-        // Reductions in place of what is made of them.
+        // Keeps reductions instead of their dependents.
         ("#[differentiable] fn f(x: f32[M, N]) -> f32[M, N] { softmax(x) }", "x · f32[M, 1] f32[M, 1]"),
-        // Nothing of [S, S].
+        // Keeps nothing of shape [S, S].
         (
             "#[differentiable] fn f(q: f32[S, D], k: f32[T, D], v: f32[T, D]) -> f32[S, D] {
                  matmul(softmax(matmul(q, transpose(k)) / sqrt(D as f32)), v)
@@ -245,7 +245,7 @@ fn what_is_kept_follows_the_rule() {
              }",
             "x · f32[S, E]",
         ),
-        // An argument for its dimensions alone, and a number of the host.
+        // An argument kept for its dimensions only, and a host scalar.
         ("#[differentiable] fn f(x: f32[M, N]) -> f32 { sum(x) }", "x ·"),
         ("#[differentiable] fn f(x: f32[N], s: f32) -> f32[N] { x * s }", "s ·"),
     ];

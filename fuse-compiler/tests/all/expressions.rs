@@ -1,5 +1,6 @@
-//! Expressions from text to artifact, for every choice of dtypes. Their shapes are broadcasts known at launch
-//! only, and no stage between text and validated WGSL may lose track of what holds between them.
+//! Expressions from source to artifact, for every choice of dtypes.
+//!
+//! Their broadcast shapes are known only at launch; every stage must preserve the relations between them.
 
 use fuse_compiler::{
     compile::{Options, compile},

@@ -1,5 +1,4 @@
-//! Graphs built by hand, so that the back end is tested without the front end: every schedule of every family
-//! passes naga, and plans have the groups that fusion promises.
+//! Back-end tests on hand-written graphs: all schedules pass naga, and plans have the expected groups.
 
 use fuse_artifact::{DType, DomainKind, Grid, Schedule, Size, Symbol, SymbolSource, Variant};
 use fuse_compiler::{
@@ -110,7 +109,6 @@ impl Builder {
         self.push(Op::Matmul { lhs, rhs }, l.dtype, shape)
     }
 
-    /// The mean of each row, with the reduced axis kept.
     fn row_mean(&mut self, x: NodeId) -> NodeId {
         let TensorType { dtype, mut shape } = self.ty(x);
         let axis = shape.len() - 1;

@@ -1,4 +1,4 @@
-//! What a function for adapters with known features leaves out.
+//! Functions compiled for known features omit other variants.
 
 use std::iter;
 
@@ -8,7 +8,7 @@ use fuse_compiler::{
     front,
 };
 
-/// Families with cooperative matrices, subgroups, integers, and texts in `f16`.
+/// Families with cooperative matrices, subgroups, integers and `f16`.
 const PROGRAMS: [&str; 5] = [
     "fn f(x: f16[M, K], w: f16[K, N]) -> f16[M, N] { relu(matmul(x, w)) }",
     "fn f(x: f32[M, K], w: f32[K, N]) -> f32[M, N] { softmax(relu(matmul(x, w))) }",
@@ -27,7 +27,6 @@ fn compiled(source: &str, features: Option<Features>, dump: bool) -> Compiled {
     compile(graph, &Options { validate: false, features, dump, ..Options::default() }).unwrap()
 }
 
-/// The kernels of all plans.
 fn kernels(function: &Function) -> Vec<&Kernel> {
     let functions = iter::once(function).chain(function.alternatives.iter());
     functions.flat_map(|function| function.kernels.iter()).collect()
@@ -39,7 +38,7 @@ fn devices() -> impl Iterator<Item = Features> {
     let subgroups = Features { subgroups: 8, ..none };
     let integers = Features { int8_activations: true, ..none };
     let all = Features { f16: true, subgroups: 32, coop_matrix: 16, int8_activations: true };
-    // Matrices of another size are as good as none.
+    // Matrices of an unsupported size count as none.
     let small = Features { coop_matrix: 8, ..all };
     [none, f16, subgroups, integers, all, small].into_iter()
 }

@@ -1,5 +1,6 @@
-//! Programs of thousands of operations: no walk over a graph nests, whatever its depth, and limits are errors. The threads of these
-//! tests have 2 MiB of stack. How long compilation takes is measured by `cargo bench -p fuse-compiler --bench large`.
+//! Programs of thousands of operations: graph walks do not recurse, and limits are errors.
+//!
+//! Test threads have 2 MiB of stack. `cargo bench -p fuse-compiler --bench large` measures compile time.
 
 #[path = "large/programs.rs"]
 mod programs;
@@ -23,7 +24,7 @@ fn graph(source: &str) -> Graph {
     graph
 }
 
-/// The kernels under each policy.
+/// Kernel counts under each policy.
 fn planned(source: &str) -> [usize; 3] {
     let graph = graph(source);
     Policy::ALL.map(|policy| {
@@ -33,13 +34,13 @@ fn planned(source: &str) -> [usize; 3] {
     })
 }
 
-/// Compiles without validation; the kernels of the first plan.
+/// Number of kernels of the first plan, compiled without validation.
 fn kernels(source: &str) -> usize {
     let options = Options { validate: false, ..Options::default() };
     compile(&graph(source), &options).unwrap_or_else(|error| panic!("{error}")).function.kernels.len()
 }
 
-/// The first element of the first result, of inputs with one element each.
+/// First element of the first result; inputs have one element each.
 fn value(source: &str, inputs: &[f64], rank: usize) -> f64 {
     let inputs = inputs.iter().map(|&x| Value::from_data(DType::F32, &vec![1; rank], vec![x]).expect("a number"));
     run_exact(&graph(source), &inputs.collect::<Vec<_>>()).expect("a result")[0].data[0]
@@ -60,7 +61,7 @@ fn a_generation_is_a_kernel() {
 
 #[test]
 fn results_share_kernels_as_far_as_buffers_go() {
-    // Each binds itself and its parameter, of 16 or 8 buffers; there are 7 shapes.
+    // Each operation binds itself and its parameter, of 16 or 8 buffers; there are 7 shapes.
     let [inlined, fused, separate] = planned(&programs::wide(512));
     assert!(inlined <= 512 / 8 + 7 && fused <= 512 / 8 + 7 && separate <= 512 / 4 + 7, "{inlined} {fused} {separate}");
     assert!(kernels(&programs::wide(200)) >= 1);
@@ -102,7 +103,7 @@ fn scores_and_masks_of_attentions_may_be_long() {
     let head = "pub fn f(q: f32[S, 16], k: f32[S, 16], v: f32[S, 16]) -> f32[S, 16] { let s = matmul(q, transpose(k));";
     let scores = "let s = tanh(s) * 2.0;".repeat(2000);
     assert_eq!(planned(&format!("{head} {scores} matmul(softmax(s), v) }}"))[1], 1);
-    // Each mask reads the one before twice.
+    // Each mask reads the previous one twice.
     let mask = "let i = i + i; let seen = seen && i > index(s, axis = 1) && seen;".repeat(300);
     let start = "let i = reshape(index(s, axis = 0) + 1, [S, S]); let seen = i > index(s, axis = 1);";
     assert_eq!(kernels(&format!("{head} {start} {mask} matmul(softmax(select(seen, s, -inf)), v) }}")), 1);
@@ -122,7 +123,7 @@ fn what_is_too_large_is_an_error() {
     assert_eq!(errors, [Code::TooLarge]);
 }
 
-/// Values of all kernels' bodies, for each element that they compute.
+/// Total body values over all elements, a measure of computed work.
 fn work(graph: &Graph, policy: Policy) -> u64 {
     let plan = fusion::fuse(graph, policy).expect("a plan");
     assert_eq!(fusion::verify::verify(graph, &plan), Vec::<String>::new());
@@ -131,7 +132,7 @@ fn work(graph: &Graph, policy: Policy) -> u64 {
     plan.groups.iter().map(|group| elements(group) * group.body.values.len() as u64).sum()
 }
 
-/// Each piece is copied a few times, however many there are: twelve times as many take about twelve times the work.
+/// Copies per piece do not depend on the number of pieces: twelve times the pieces, about twelve times the work.
 #[test]
 fn values_of_many_pieces() {
     for (few, many) in programs::pieces(84).iter().zip(programs::pieces(1008)) {

@@ -1,5 +1,5 @@
-//! The compiler from graphs to families of schedules, without an adapter: what is compiled, and what is left out. What kernels
-//! compute is tested in `tests/numeric` of the root package.
+//! Compiler tests without an adapter, from graphs to schedule families. Results of kernels are tested in
+//! `tests/numeric` of the root package.
 
 mod assumptions;
 mod attention;

@@ -1,12 +1,11 @@
-//! Gradients of movements (`roll`, `repeat`, `tile`, `pad`, `concat`, …): beside differences at awkward sizes, and without a walk
-//! over more elements than there are.
+//! Gradients of movements (`roll`, `repeat`, `tile`, `pad`, `concat`, …) at awkward sizes, without excess iteration.
 
 use fuse_artifact::DType;
 use fuse_compiler::graph::{Graph, Op};
 
 use super::gradients::{Parameter, check, floats, graphs};
 
-/// Movements of `x` of two axes; `s` is a number of the host.
+/// Movements of a matrix `x`; `s` is a host scalar.
 const MOVEMENTS: &[&str] = &[
     "roll(x, axis = 0, shift = 1)",
     "roll(x, axis = 0, shift = -3)",
@@ -65,7 +64,7 @@ fn movements_of_as_many_axes_as_there_may_be() {
     }
 }
 
-/// Elements that a graph's reductions walk.
+/// Elements that reductions iterate over.
 fn walked(graph: &Graph) -> u64 {
     let elements = |(_, node): (_, &fuse_compiler::graph::Node)| match node.op {
         Op::Reduce { x, .. } => graph.nodes[x].ty.elements().as_constant().expect("sizes are numbers"),
@@ -74,7 +73,7 @@ fn walked(graph: &Graph) -> u64 {
     graph.nodes.iter().map(elements).sum()
 }
 
-/// Two gradients of a movement walk about as many elements as it has: an adjoint is read where it is, not searched for.
+/// Gradients of movements are linear: an adjoint is read in place, not searched for.
 #[test]
 fn gradients_of_movements_are_linear() {
     let swin =
@@ -94,7 +93,7 @@ fn gradients_of_movements_are_linear() {
     }
 }
 
-/// Pieces of one tensor in groups of their own; slices that overlap, touch, and leave gaps; symbols cannot be compared.
+/// Nested pieces of one tensor; slices that overlap, touch or leave gaps; extents with symbols.
 #[test]
 fn values_of_many_pieces() {
     let all = |count: usize, text: &dyn Fn(usize) -> String| (0..count).map(text).collect::<Vec<_>>().join(", ");

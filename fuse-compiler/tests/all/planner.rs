@@ -1,4 +1,4 @@
-//! How graphs are cut into kernels: one case per shape of graph, and a search for cheaper cuts on small graphs.
+//! Partitioning of graphs: one case per graph shape, and an exhaustive search on small graphs.
 
 mod broadcasts;
 mod cases;
@@ -15,7 +15,6 @@ use fuse_compiler::{
     graph::Graph,
 };
 
-/// The graph of the function `f` of a block.
 fn graph(source: &str) -> Graph {
     let items = front::items(source.parse().expect("the source has balanced brackets"));
     let errors: Vec<String> = items.diagnostics.iter().map(|diagnostic| format!("{diagnostic:?}")).collect();
@@ -31,7 +30,7 @@ fn plan(graph: &Graph, policy: Policy) -> Groups {
     groups
 }
 
-/// A group in a word: its kind, and how many reductions or products it has.
+/// A word for a group: its kind with its number of reductions or products.
 fn word(group: &Group) -> String {
     let count = |body: &Body| body.values.iter().filter(|value| matches!(value.op, ValueOp::Reduce(..))).count();
     let reductions = count(&group.body);

@@ -1,5 +1,4 @@
-//! Reduction kernels from source: every schedule of every family passes naga, and families have the schedules that the
-//! layout of their operands calls for.
+//! Reduction kernels from source: all schedules pass naga, and families match the operands' layout.
 
 use fuse_artifact::Kernel;
 use fuse_compiler::{
@@ -7,7 +6,7 @@ use fuse_compiler::{
     front,
 };
 
-/// The kernels of the plan that every function of a block prefers.
+/// Kernels of every function's preferred plan.
 fn kernels(source: &str) -> Vec<Kernel> {
     let items = front::items(source.parse().expect("Rust tokens"));
     let errors: Vec<String> = items.diagnostics.errors().map(ToString::to_string).collect();
@@ -59,7 +58,7 @@ fn norms_are_one_kernel_of_one_pass_unless_split() {
     assert_eq!(kernels.len(), 8);
     for kernel in &kernels {
         for variant in kernel.variants.iter() {
-            // A pass per dependent reduction, with one word each, and one more for the output.
+            // One pass per dependent reduction, with one word each, and one for the output.
             let reductions = if kernel.name.starts_with("c.") { 1 } else { 2 };
             let (passes, words) = if variant.name.contains("split") { (reductions + 1, reductions) } else { (1, 0) };
             assert_eq!(variant.passes.len(), passes, "{} {}", kernel.name, variant.name);

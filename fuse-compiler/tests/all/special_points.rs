@@ -1,4 +1,4 @@
-//! Gradients at special points: as a program computes them, with every value rounded to `f32`, beside forward mode in `f64`.
+//! Gradients at special points: evaluation rounded to `f32` compared with forward mode in `f64`.
 
 use fuse_artifact::{DType, Function};
 use fuse_compiler::{
@@ -9,17 +9,18 @@ use fuse_compiler::{
     operations::{BinaryOp, UnaryOp},
 };
 
-/// Zeros, numbers whose squares or exponentials leave `f32`, and what is no number.
+/// Zero, and values whose squares or exponentials overflow or underflow `f32`.
 const MAGNITUDES: [f64; 9] = [0.0, 1e-30, 1e-20, 17.0, 89.0, 104.0, 1e10, 1e20, 3e38];
 
-/// How far apart the two may be, relative to the derivative: a few roundings.
+/// Relative tolerance: a few roundings.
 const TOLERANCE: f64 = 3e-6;
 
-/// The most that rounding subnormal numbers to 0 adds to a derivative.
+/// Maximum error from flushing subnormals to 0.
 const FLUSHED: f64 = 2e-36;
 
-/// Functions whose rules are `1 - y²` or `y·(1 - y)` of the result, which a backward pass has at hand: their derivatives have no
-/// digits of their own where results are within a unit in the last place of 1.
+/// Functions whose backward pass uses `1 - y²` or `y·(1 - y)` of the result.
+///
+/// Their derivatives have no correct digits if the result is within one ulp of 1.
 const SATURATING: &[&str] = &["tanh(x)", "sigmoid(x)"];
 
 fn points() -> Vec<f64> {
@@ -46,7 +47,7 @@ fn rounded(graph: &Graph, inputs: &[Value]) -> Vec<Vec<f64>> {
     results.iter().map(|result| result.data.iter().map(|x| x.exact).collect()).collect()
 }
 
-/// The first result and its derivatives by one parameter, of elements that depend on one element each.
+/// First result and its elementwise derivatives by one parameter.
 fn forward(graph: &Graph, inputs: &[Value], parameter: usize) -> Vec<(f64, f64)> {
     let moves = |(i, input): (usize, &Value)| vec![f64::from(u8::from(i == parameter)); input.data.len()];
     let direction: Vec<Vec<f64>> = inputs.iter().enumerate().map(moves).collect();
@@ -54,15 +55,15 @@ fn forward(graph: &Graph, inputs: &[Value], parameter: usize) -> Vec<(f64, f64)>
     results[0].data.iter().map(|x| (x.value, x.slope)).collect()
 }
 
-/// Whether a program may say `found` where forward mode says `expected`.
 fn admits(found: f64, expected: f64, absolute: f64) -> bool {
     let largest = f64::from(f32::MAX);
     let overflows = expected.abs() > largest * (1.0 - TOLERANCE) && found == f64::INFINITY.copysign(expected);
     overflows || (found - expected).abs() <= TOLERANCE * expected.abs() + absolute
 }
 
-/// Compares the gradients of `function`, an expression of `x` and perhaps `y`, at some points where its value is a number of `f32`.
-/// Where forward mode has no derivative, any is right.
+/// Compares gradients of `function`, an expression of `x` and maybe `y`, at points with a finite value.
+///
+/// Any result is right where forward mode has no derivative.
 fn check(function: &str, inputs: &[Value], wrong: &mut Vec<String>) {
     let names = &["x", "y"][..inputs.len()];
     let parameters: String = names.iter().map(|name| format!("{name}: f32[N], ")).collect();
@@ -125,7 +126,7 @@ fn functions_of_two_elements() {
     assert_none(&wrong);
 }
 
-/// Compares all derivatives of a function of rows, each relative to the largest of its row.
+/// Compares all derivatives of row functions, relative to the largest of the row.
 #[test]
 fn functions_of_rows() {
     let rows: &[&[f64]] = &[
@@ -165,7 +166,7 @@ fn functions_of_rows() {
             for result in 0..columns[0].data.len() {
                 let expected: Vec<f64> = columns.iter().map(|column| column.data[result].slope).collect();
                 let is_number = columns[0].data[result].value.abs() <= f64::from(f32::MAX);
-                // Only exponentials give numbers of infinities.
+                // Only exponentials map infinities to finite values.
                 let is_defined =
                     row.iter().all(|x| x.is_finite()) || function.contains("soft") || function.contains("exp");
                 if !is_number || !is_defined || expected.iter().any(|x| x.is_nan()) {
@@ -175,7 +176,7 @@ fn functions_of_rows() {
                 c[result] = 1.0;
                 let found = rounded(&graphs[1], &[x.clone(), value(&columns[0].shape, &c)]).remove(0);
                 let largest = expected.iter().fold(0.0f64, |most, x| most.max(x.abs()));
-                // Of probabilities, 1 less the sum of the others.
+                // Softmax: a probability is 1 minus the others.
                 let absolute = if function.contains("soft") { f64::from(f32::EPSILON) } else { FLUSHED };
                 let near = |(found, expected): (&f64, &f64)| (found - expected).abs() <= TOLERANCE * largest + absolute;
                 if !found.iter().zip(&expected).all(near) {
@@ -196,7 +197,7 @@ fn norms_neither_overflow_nor_underflow() {
     }
 }
 
-/// A second derivative of a branch that is not taken.
+/// Regression: a second derivative through a branch not taken.
 #[test]
 fn second_derivatives_far_from_zero() {
     for function in ["elu(x)", "selu(x)", "gelu_tanh(x)", "asinh(x)", "acosh(x)"] {
@@ -207,7 +208,6 @@ fn second_derivatives_far_from_zero() {
     }
 }
 
-/// The third derivatives of a product at any zeros.
 #[test]
 fn third_derivatives_of_products_with_zeros() {
     let source = "fn second(x: f32[4], u: f32[4], v: f32[4]) -> f32 {
@@ -215,7 +215,7 @@ fn third_derivatives_of_products_with_zeros() {
             sum(grad(g, wrt = x) * v)
         }
         fn third(x: f32[4], u: f32[4], v: f32[4]) -> f32[4] { grad(second(x, u, v), wrt = x) }";
-    // Over all pairs of other factors, the product of the rest.
+    // Sum over pairs of other factors, each with the product of the rest.
     let by_hand = |x: &[f64], u: &[f64], v: &[f64]| -> Vec<f64> {
         let others = |skipped: [usize; 3]| -> f64 { (0..4).filter(|i| !skipped.contains(i)).map(|i| x[i]).product() };
         let distinct = |i: usize, j: usize, k: usize| i != j && i != k && j != k;
@@ -235,7 +235,7 @@ fn third_derivatives_of_products_with_zeros() {
     }
 }
 
-/// An attention of `M` queries and `N` keys, its output and its gradients.
+/// Attention with M queries and N keys: output and gradients.
 const ATTENTION: &str = "
     fn value(q: f32[M, D], k: f32[N, D], v: f32[N, D], b: f32[M, N]) -> f32[M, D] {
         matmul(softmax(matmul(q, transpose(k)) + b), v)
@@ -244,7 +244,7 @@ const ATTENTION: &str = "
         grad(value(q, k, v, b), wrt = [q, k, v], cotangent = c)
     }";
 
-/// Queries, keys and values whose scores are multiples of `scale`, exactly.
+/// Queries, keys and values whose scores are exact multiples of `scale`.
 fn operands(scale: f64) -> [Value; 3] {
     let q = value(&[3, 2], &[1.0, 2.0, 2.0, 1.0, -1.0, 3.0].map(|x| x * scale));
     let k = value(&[4, 2], &[1.0, 1.0, 1.0 + 0.5 / scale, 1.0, 1.0, 1.0 - 0.25 / scale, 1.0, 1.0]);
@@ -256,14 +256,14 @@ fn attentions_with_large_scores_keep_the_digits_of_their_probabilities() {
     let graphs = graphs(ATTENTION);
     let c = value(&[3, 2], &[1.0, -0.5, 0.25, 2.0, -1.0, 0.75]);
     for (scale, hidden) in [(1.0, 0.0), (256.0, 0.0), (4096.0, 0.0), (1.0, -1e9), (1.0, -1e30)] {
-        // The middle row sees nothing.
+        // The middle row is fully masked.
         let bias = |hidden| value(&[3, 4], &[0.0, 0.0, 0.0, 0.0, hidden, hidden, hidden, hidden, 0.0, 0.0, 0.0, 0.0]);
         let found = rounded(&graphs[1], &[&operands(scale)[..], &[bias(hidden), c.clone()]].concat());
-        // In `f32`, a score beside -1e9 is lost, and with it what gradients of queries and keys are made of. In `f64` it is beside
-        // -1e30.
+        // In `f32` a score added to -1e9 is lost, so gradients of queries and keys lack it. In `f64` -1e30 has this
+        // effect.
         let lost = if hidden == 0.0 { 0.0 } else { -1e30 };
         let inputs = [&operands(scale)[..], &[bias(lost)]].concat();
-        // Where scores are large, the keys are nearly equal, and gradients of queries cancel.
+        // Large scores come from nearly equal keys, and gradients of queries cancel.
         let compared = if hidden == 0.0 && scale == 1.0 { 0..3 } else { 2..3 };
         for parameter in compared {
             let along = |element: usize| -> f64 {
@@ -280,7 +280,7 @@ fn attentions_with_large_scores_keep_the_digits_of_their_probabilities() {
     }
 }
 
-/// A row that sees no key by -inf is NaN. Where nothing reads it, the other rows have the gradients that they have without it.
+/// A row fully masked with -inf is NaN. If unread, it does not affect gradients of other rows.
 #[test]
 fn rows_without_visible_keys_leave_the_gradients_of_others_alone() {
     let graph = &graphs(ATTENTION)[1];
@@ -294,14 +294,13 @@ fn rows_without_visible_keys_leave_the_gradients_of_others_alone() {
     assert_eq!(none, all);
 }
 
-/// The plans of a function.
 fn plans(source: &str) -> Vec<Function> {
     let function = compile(&graphs(source)[0], &Options::default()).unwrap_or_else(|error| panic!("{error}")).function;
     let alternatives = function.alternatives.to_vec();
     std::iter::once(function).chain(alternatives).collect()
 }
 
-/// Values compared with their own largest element are computed once: drivers may round them otherwise in another kernel.
+/// Values compared with their own maximum are computed once: another kernel may round them differently.
 #[test]
 fn what_a_maximum_is_compared_with_is_stored() {
     let gradient = |x: &str, extent: &str| {
@@ -309,7 +308,7 @@ fn what_a_maximum_is_compared_with_is_stored() {
             "fn f(x: f32[M, {extent}]) -> f32[M, {extent}] {{ let y = {x}; grad(sum(exp(max(y, axis = 1))), wrt = x) }}"
         )
     };
-    // Nothing rounds what is loaded, a sign or a choice.
+    // Loads, sign changes and selections do not round.
     let rounded = ["x * 3.0 + 1.0", "sin(x)", "transpose(transpose(x * 0.1))"].map(|x| (x, 1));
     let exact = ["x", "relu(-x)", "max(x, 0.5)"].map(|x| (x, 0));
     for (x, stored) in rounded.into_iter().chain(exact) {

@@ -1,4 +1,4 @@
-//! Functions with `#[webnn]` as calls of a graph builder, and what is refused.
+//! `#[webnn]` functions as calls of a graph builder, and refusals.
 
 use fuse_artifact::{MlGraph, MlOp, MlOperand};
 use fuse_compiler::{
@@ -7,7 +7,7 @@ use fuse_compiler::{
     front, webnn,
 };
 
-/// The calls of the block's only function, a line each, and then the results.
+/// The builder calls of the block's only function, one per line, then the results.
 fn calls(source: &str) -> Vec<String> {
     let items = front::items(source.parse().expect("the source has balanced brackets"));
     let messages: Vec<_> = items.diagnostics.iter().map(ToString::to_string).collect();
@@ -43,7 +43,7 @@ fn call(operand: &MlOperand, source: &str) -> String {
     format!("{op}: {}[{shape}]", operand.dtype)
 }
 
-/// The codes and messages of a block that is refused.
+/// Codes and messages of a refused block.
 fn refused(source: &str) -> Vec<String> {
     let items = front::items(source.parse().expect("the source has balanced brackets"));
     assert!(items.functions[0].instances.is_empty(), "{source} is not refused");
@@ -138,6 +138,6 @@ fn what_webnn_lacks_is_refused_where_it_is_written() {
     for (text, expected) in refusals {
         assert_eq!(refused(&format!("#[webnn] {text}")), [format!("`#[webnn]` function with {expected}")], "{text}");
     }
-    // Each is reported; a generic function is refused once.
+    // Each operation is reported; a generic function is refused once.
     assert_eq!(refused("#[webnn] fn f<T: Float>(x: T[N]) -> T[N] { atan(x) + expm1(x) }").len(), 2);
 }

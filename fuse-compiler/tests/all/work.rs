@@ -1,4 +1,4 @@
-//! Kernels say how much they compute per element of each of their parts.
+//! [`Work`] of kernels: arithmetic per element of each space.
 
 use fuse_artifact::Work;
 use fuse_compiler::{
@@ -6,7 +6,6 @@ use fuse_compiler::{
     front,
 };
 
-/// The work of the kernels of a block's only function.
 fn work(source: &str) -> Vec<Work> {
     let items = front::items(source.parse().expect("the source has balanced brackets"));
     assert!(!items.diagnostics.has_errors(), "{source} has errors");
@@ -30,7 +29,7 @@ fn products_count_operands_and_epilogue_apart() {
 
 #[test]
 fn products_count_what_they_reduce_of_their_operand() {
-    // Squared and added once per pass; then scaled whenever a tile is loaded.
+    // Squared and added once per pass, then scaled at every tile load.
     let source = "pub fn f(x: f32[M, K], g: f32[K], w: f32[K, N]) -> f32[M, N] { matmul(rms_norm(x, g), w) }";
     assert_eq!(work(source), [Work { lhs: 2, row: 2, row_passes: 1, ..Work::default() }]);
     let source = "pub fn f(x: f32[M, K], w: f32[K, N]) -> f32[M, N] { matmul(softmax(x), w) }";

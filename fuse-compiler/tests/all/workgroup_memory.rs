@@ -1,4 +1,4 @@
-//! What kernels take of workgroup memory: no more than large adapters have, whatever is reduced beside a product.
+//! Workgroup memory of kernels stays within the limit of large adapters, with any row prologue.
 
 use fuse_artifact::Function;
 use fuse_compiler::{
@@ -6,7 +6,7 @@ use fuse_compiler::{
     front,
 };
 
-/// Workgroup memory that large adapters have.
+/// Workgroup memory of large adapters, in bytes.
 const LARGE: u32 = 48 * 1024;
 
 fn functions(source: &str) -> Vec<Function> {
@@ -19,7 +19,7 @@ fn functions(source: &str) -> Vec<Function> {
         .collect()
 }
 
-/// The function and its alternatives, with the most bytes that a workgroup of each takes.
+/// Maximum bytes per workgroup of the function and each alternative.
 fn largest(function: &Function) -> Vec<u32> {
     let all = std::iter::once(function).chain(function.alternatives.iter());
     let of_kernels = |function: &Function| {
@@ -29,7 +29,7 @@ fn largest(function: &Function) -> Vec<u32> {
     all.filter_map(of_kernels).collect()
 }
 
-/// The heads of language models, and what else reduces rows on both sides of a product.
+/// Language model heads, and other row reductions on both sides of a product.
 #[test]
 fn rows_that_are_reduced_leave_room_for_products() {
     let mut source = String::new();

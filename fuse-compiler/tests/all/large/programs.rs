@@ -1,33 +1,33 @@
-//! Programs of any number of operations, as source text.
+//! Generated programs of any number of operations.
 
 use std::iter::once;
 
-/// So many new values of `x`, of each kind in turns.
+/// Successive values of `x`, cycling through four operations.
 fn chained(operations: usize, kinds: [&str; 4]) -> String {
     (0..operations).map(|i| format!("let x = {};", kinds[i % 4])).collect()
 }
 
-/// Pointwise operations, each of the one before.
+/// A chain of pointwise operations.
 pub(crate) fn chain(operations: usize) -> String {
     let body = chained(operations, ["sin(x)", "x * y", "x + y", "x - y"]);
     format!("pub fn f(x: f32[M, N], y: f32[M, N]) -> f32[M, N] {{ {body} x }}")
 }
 
-/// Small layers one behind the other, `relu(x·w + b)`: a product and five operations around it.
+/// A chain of layers `relu(x·w + b)`: a product and five operations each.
 pub(crate) fn layers(count: usize) -> String {
     let parameters = (0..count).fold(String::new(), |text, i| text + &format!(", w{i}: f32[32, 32], b{i}: f32[32]"));
     let body: String = (0..count).map(|i| format!("let x = relu(matmul(x, w{i}) + b{i}) * 0.5 + x;")).collect();
     format!("pub fn f(x: f32[M, 32]{parameters}) -> f32[M, 32] {{ {body} x }}")
 }
 
-/// Reductions of values of their own, all added up.
+/// Independent reductions, added up.
 pub(crate) fn reductions(count: usize) -> String {
     let sum = |i: usize| format!("let s{i} = sum(exp(x * {i}.5), axis = 1);\n");
     let total = (1..count).fold("let t = s0;\n".to_owned(), |text, i| text + &format!("let t = t + s{i};\n"));
     format!("pub fn f(x: f32[M, N]) -> f32[M] {{ {} {total} t }}", (0..count).map(sum).collect::<String>())
 }
 
-/// Generations of the Game of Life, each of which reads nine elements of the one before.
+/// Generations of the Game of Life; each reads nine elements of the previous one.
 pub(crate) fn generations(count: usize) -> String {
     let generation = "let r = roll(x, axis = 0, shift = 1) + x + roll(x, axis = 0, shift = -1);
         let n = roll(r, axis = 1, shift = 1) + r + roll(r, axis = 1, shift = -1) - x;
@@ -35,7 +35,7 @@ pub(crate) fn generations(count: usize) -> String {
     format!("pub fn f(x: f32[M, N]) -> f32[M, N] {{ {} x }}", generation.repeat(count))
 }
 
-/// Results that have nothing to do with each other, of parameters of their own.
+/// Independent results of separate parameters.
 pub(crate) fn wide(results: usize) -> String {
     let all = |text: &dyn Fn(usize) -> String| (0..results).map(text).collect::<Vec<_>>().join(", ");
     let (parameters, types, values) = (
@@ -46,7 +46,7 @@ pub(crate) fn wide(results: usize) -> String {
     format!("pub fn f({parameters}) -> ({types}) {{ ({values}) }}")
 }
 
-/// The loss of a chain of pointwise operations, and its gradient.
+/// The gradient of a chain of pointwise operations.
 pub(crate) fn gradient_of_chain(operations: usize) -> String {
     let body = chained(operations, ["sin(x)", "x * w", "x + w", "tanh(x)"]);
     format!("pub fn f(x: f32[N], w: f32[N]) -> f32[N] {{ {body} grad(sum(x), wrt = w) }}")
@@ -68,7 +68,7 @@ const WEIGHTS: [(&str, &[usize]); 12] = [
     ("b2", &[64]),
 ];
 
-/// A step of training of a language model: attention, `layer_norm`, an MLP with `gelu`, cross entropy, and AdamW in place.
+/// A training step of a language model: attention, `layer_norm`, a `gelu` MLP, cross entropy, AdamW in place.
 pub(crate) fn training_step(layers: usize) -> String {
     let own = |layer: usize| WEIGHTS.iter().map(move |(name, shape)| (format!("{name}_{layer}"), shape.to_vec()));
     let weights: Vec<(String, Vec<usize>)> =
@@ -119,8 +119,8 @@ pub(crate) fn training_step(layers: usize) -> String {
     )
 }
 
-/// One value of many pieces: of tensors whose extents are numbers or symbols, of slices, of numbers; and gradients of the first
-/// and the third.
+/// Values of many pieces: tensors with numeric or symbolic extents, slices, numbers. Includes gradients of the first
+/// and third.
 pub(crate) fn pieces(count: usize) -> [String; 6] {
     let all = |text: &dyn Fn(usize) -> String| (0..count).map(text).collect::<Vec<_>>().join(", ");
     let (names, tensors) = (all(&|i| format!("x{i}")), all(&|i| format!("x{i}: f32[4]")));

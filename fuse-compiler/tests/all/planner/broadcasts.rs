@@ -1,24 +1,23 @@
-//! Reductions over what broadcasts make of smaller values: they compute it instead of reading it from memory.
+//! Reductions recompute broadcasts of smaller values instead of loading them.
 
 use fuse_artifact::{Function, Size};
 use fuse_compiler::compile::{Options, compile};
 
 use super::graph;
 
-/// The function `f` of a block, with its alternatives.
 fn function(source: &str) -> Function {
     let options = Options { validate: false, ..Options::default() };
     compile(&graph(source), &options).unwrap_or_else(|error| panic!("{source}: {error}")).function
 }
 
-/// Elements of each temporary, where every symbol has the value 1000.
+/// Elements of each temporary, with 1000 for every symbol.
 fn temporaries(function: &Function) -> Vec<u64> {
     let symbols = vec![1000; function.symbols.len()];
     let elements = |sizes: &[Size]| Size::product(sizes).eval(&symbols).expect("an extent");
     function.temporaries.iter().map(|spec| elements(&spec.shape)).collect()
 }
 
-/// The kernels of a function's first plan, and the elements of its temporaries.
+/// Checks the first plan's number of kernels and elements of its temporaries.
 #[track_caller]
 fn check(source: &str, kernels: usize, expected: &[u64]) -> Function {
     let function = function(source);
@@ -26,7 +25,7 @@ fn check(source: &str, kernels: usize, expected: &[u64]) -> Function {
     function
 }
 
-/// As [`check`], where every plan is like the first.
+/// [`check`] for every plan.
 #[track_caller]
 fn check_all(source: &str, kernels: usize, expected: &[u64]) {
     let function = check(source, kernels, expected);
@@ -43,7 +42,7 @@ fn forces_between_bodies_are_one_kernel() {
         sum(d * unsqueeze(unsqueeze(m, axis = 0), axis = 2) / (r * sqrt(r)), axis = 1)
     }";
     check_all(forces, 1, &[]);
-    // Bodies of two tensors: the distances would save a read if they were stored.
+    // Bodies of two tensors: storing the distances would save a read.
     let between = "fn f(p: f32[N, 3], q: f32[K, 3], m: f32[K]) -> f32[N, 3] {
         let d = unsqueeze(q, axis = 0) - unsqueeze(p, axis = 1);
         let w = unsqueeze(m, axis = 0) * pow(sum(d * d, axis = 2) + 0.01, -1.5);
@@ -55,7 +54,7 @@ fn forces_between_bodies_are_one_kernel() {
         sum(unsqueeze(m, axis = 0) * unsqueeze(m, axis = 1) / sqrt(sum(d * d, axis = 2) + 0.01))
     }";
     check_all(energy, 1, &[]);
-    // What two kernels use is computed by both, however often a broadcast repeats it along a short axis.
+    // Two kernels recompute shared values, however often a broadcast repeats them along a short axis.
     let both = "fn f(p: f32[N, 3], m: f32[N]) -> (f32[N, 3], f32[N]) {
         let d = unsqueeze(p, axis = 0) - unsqueeze(p, axis = 1);
         let r = sqrt(sum(d * d, axis = 2) + 0.01);
@@ -100,10 +99,10 @@ fn what_is_no_longer_short_or_cheap_stays_a_kernel() {
         sum(sqrt(sum(gelu(sin(d) + cos(d)), axis = 2)), axis = 1)
     }";
     check(dear, 2, &[1_000_000]);
-    // A softmax of few classes is read by a product for each of its columns.
+    // A product reads a softmax of few classes once per column.
     let gates = "fn f(x: f32[T, 3], w: f32[3, N]) -> f32[T, N] { matmul(softmax(x), w) }";
     check_every_plan_has_a_reduction(gates);
-    // The index of an element is no chain of one operation.
+    // `argmax` is no chain of one binary operation.
     let nearest = "fn f(p: f32[N, 3], q: f32[K, 3]) -> i32[N] {
         let d = unsqueeze(q, axis = 0) - unsqueeze(p, axis = 1);
         sum(argmax(d, axis = 2), axis = 1)
@@ -136,7 +135,7 @@ fn distances_over_a_long_axis_are_computed_by_all_that_reduce_them() {
         (sum(d * d, axis = 2), sum(abs(d), axis = 1))
     }";
     check_all(source, 2, &[]);
-    // Of two tensors of the same size, a sum that is stored once is read once.
+    // Storing the sum of two equal-sized tensors saves a read.
     let residual = "fn f(x: f32[M, N], y: f32[M, N]) -> (f32[M], f32[N]) {
         let s = x + y;
         (sum(s * s, axis = 1), sum(s, axis = 0))
@@ -151,7 +150,7 @@ fn a_covariance_reads_means_instead_of_a_centred_matrix() {
         matmul(transpose(c), c)
     }";
     let function = check(covariance, 2, &[1000]);
-    // Where products must not compute their operands (in cooperative matrices), the centred matrix is one plan of those.
+    // Cooperative matrices need materialized operands: one plan stores the centered matrix.
     let stored: Vec<Vec<u64>> = function.alternatives.iter().map(temporaries).collect();
     assert_eq!(stored, [[1_000_000]], "{}", function.plan);
     let correlation = "fn f(x: f32[N, C]) -> f32[C, C] {
@@ -160,7 +159,7 @@ fn a_covariance_reads_means_instead_of_a_centred_matrix() {
         matmul(transpose(s), s)
     }";
     check(correlation, 2, &[1000, 1000]);
-    // A norm along rows is what its kernel has at hand.
+    // A product's kernel computes a norm along its rows.
     let norm = "fn f(x: f32[M, K], g: f32[K], w: f32[K, N]) -> f32[M, N] { matmul(rms_norm(x, g), w) }";
     assert!(function_has_temporary(norm, 1_000_000), "{}", self::function(norm).plan);
 }
@@ -169,7 +168,7 @@ fn function_has_temporary(source: &str, elements: u64) -> bool {
     function(source).alternatives.iter().any(|plan| temporaries(plan).contains(&elements))
 }
 
-/// Whether the last kernel of a plan may multiply cooperative matrices.
+/// True if a plan's last kernel has a variant with cooperative matrices.
 fn multiplies_matrices(function: &Function) -> bool {
     let kernel = function.kernels.last().expect("a kernel");
     kernel.variants.iter().any(|variant| variant.features.coop_matrix > 0)
@@ -177,7 +176,7 @@ fn multiplies_matrices(function: &Function) -> bool {
 
 #[test]
 fn operands_of_f16_can_be_stored_for_cooperative_matrices() {
-    // Both normalized by row.
+    // Both operands normalized by row.
     let cosine = "fn f(x: f16[M, K], y: f16[N, K]) -> f16[M, N] {
         let a = x / sqrt(sum(x * x, axis = 1, keepdim = true));
         let b = y / sqrt(sum(y * y, axis = 1, keepdim = true));
@@ -192,7 +191,7 @@ fn operands_of_f16_can_be_stored_for_cooperative_matrices() {
         let stored = stored.unwrap_or_else(|| panic!("no plan in matrices:\n{}", function.plan));
         assert_eq!(stored.kernels.len(), kernels, "{}", stored.plan);
     }
-    // What nothing computes needs no alternative, and nobody wants quantized weights in memory.
+    // Plain operands need no alternative, and quantized weights are never materialized.
     let plain = function("fn f(x: f16[M, K], w: f16[K, N]) -> f16[M, N] { matmul(x, w) }");
     assert!(multiplies_matrices(&plain) && plain.alternatives.is_empty(), "{}", plain.plan);
     let weights = function("fn f(x: f16[M, K], w: q4[K, N]) -> f16[M, N] { matmul(x, w) }");
@@ -211,7 +210,7 @@ fn rows_that_a_product_reads_across_are_stored_along() {
 
 #[test]
 fn experts_of_a_mixture_are_added_up_before_anything_is_stored() {
-    // Gates, then the experts; with more of them than one kernel computes, each kernel adds the sum of another.
+    // Gates, then the experts; beyond one kernel's experts, each kernel adds another's sum.
     for (experts, temporaries) in [(2, 1), (4, 1), (8, 2)] {
         let source = format!(
             "fn f(x: f32[T, D], g: f32[D, {experts}], w: f32[{experts}, D, N]) -> f32[T, N] {{
@@ -223,16 +222,16 @@ fn experts_of_a_mixture_are_added_up_before_anything_is_stored() {
         let found = self::temporaries(&function);
         assert_eq!((function.kernels.len(), found.len()), (temporaries + 1, temporaries), "{}", function.plan);
         assert!(found.iter().all(|&elements| elements <= 1_000_000), "{}", function.plan);
-        // The product of all experts at once is another plan.
+        // Another plan has one product for all experts.
         let stored = |plan: &Function| self::temporaries(plan).contains(&(experts * 1_000_000));
         assert!(function.alternatives.iter().any(stored), "{}", function.plan);
     }
-    // What follows from the sum, and gates of the same operand.
+    // An epilogue of the sum, and gates from the same operand.
     let block = "fn f(x: f32[T, D], u: f32[2, D, D], w: f32[2, D, D]) -> f32[T, D] {
         x + sum(silu(matmul(x, u)) * matmul(x, w), axis = 0) / 2.0
     }";
     check(block, 1, &[]);
-    // Experts whose products others use, or that do not share their left operand, are stored.
+    // Experts are stored if their products have other users or do not share the left operand.
     let used = "fn f(x: f32[T, D], w: f32[4, D, N]) -> (f32[T, N], f32[4, T, N]) {
         let y = matmul(x, w);
         (sum(y, axis = 0), y)

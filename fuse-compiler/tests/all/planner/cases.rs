@@ -1,10 +1,10 @@
-//! One case per shape of graph.
+//! One case per graph shape.
 
 use fuse_compiler::fusion::Policy;
 
 use super::{graph, plan, word};
 
-/// The kernels of both policies.
+/// Checks the kernels under two policies.
 #[track_caller]
 fn check(source: &str, fused: &[&str], separate: &[&str]) {
     let graph = graph(source);
@@ -90,7 +90,7 @@ fn a_permuted_result_is_stored_by_the_kernel_that_computes_it() {
     check(source, &["reduction 2"], &["reduction 2"]);
 }
 
-/// The kernels under the policy that computes most in place.
+/// Checks the kernels under the most inlining policy.
 #[track_caller]
 fn check_inlined(source: &str, expected: &[&str]) {
     let graph = graph(source);

@@ -1,4 +1,4 @@
-//! Values that are read at several places, level above level: what kernels compute again is bounded by the written program.
+//! Nested values read at several places: recomputation is bounded by the program's length.
 
 use std::collections::BTreeSet;
 
@@ -9,12 +9,12 @@ use fuse_compiler::{
 
 use super::{graph, plan};
 
-/// A function of `x` whose body is `level` so many times.
+/// A function of `x` that repeats `level`.
 fn levels(parameters: &str, level: &str, count: usize) -> Graph {
     graph(&format!("pub fn f({parameters}) -> f32[M, N] {{ {} x }}", level.repeat(count)))
 }
 
-/// Values of all bodies of pointwise kernels.
+/// Number of values in all bodies of pointwise kernels.
 fn values(groups: &Groups) -> usize {
     groups.groups.iter().map(|group| group.body.values.len()).sum()
 }
@@ -23,7 +23,7 @@ const MATRIX: &str = "x: f32[M, N]";
 const ONE_INDEX: &str = "x: f32[M, N], i: i32[N]";
 const TWO_INDICES: &str = "x: f32[M, N], i: i32[N], k: i32[N]";
 
-/// Two-dimensional heat, one step.
+/// Two-dimensional heat equation, one step.
 const HEAT: &str = "let x = x + 0.1 * (roll(x, axis = 0, shift = 1) + roll(x, axis = 0, shift = -1)
     + roll(x, axis = 1, shift = 1) + roll(x, axis = 1, shift = -1) - 4.0 * x);";
 
@@ -32,7 +32,7 @@ const LIFE: &str = "let r = roll(x, axis = 0, shift = 1) + x + roll(x, axis = 0,
     let n = roll(r, axis = 1, shift = 1) + r + roll(r, axis = 1, shift = -1) - x;
     let x = select(n == 3.0, 1.0, select(n == 2.0, x, 0.0));";
 
-/// Sums over twice as many elements, as a scan computes them.
+/// One doubling step of a scan.
 const SCAN: &str = "let x = x + slice(pad(x, axis = 1, before = 3), axis = 1, start = 0, end = N);";
 
 #[test]
@@ -89,7 +89,7 @@ fn an_image_filter_is_a_kernel_per_stage() {
 
 #[test]
 fn kernels_are_bounded_whatever_is_estimated() {
-    // Without the estimates, only the bound on a kernel's repetitions remains.
+    // Without estimates, only the bound on repetitions per kernel remains.
     let graph = levels(MATRIX, "let x = roll(x, axis = 1, shift = 1) + roll(x, axis = 1, shift = -1);", 24);
     for policy in Policy::ALL {
         let groups = fuse_with(&graph, policy, &BTreeSet::new()).expect("a plan");

@@ -1,4 +1,4 @@
-//! Graphs that the planner rewrites have the values of the graphs as written.
+//! Rewritten graphs compute the values of the original graphs.
 
 use fuse_artifact::Size;
 use fuse_compiler::{
@@ -9,7 +9,7 @@ use fuse_compiler::{
 
 use super::graph;
 
-/// Inputs of a graph, in which symbol `i` has the extent `i + 2`: numbers of all signs, none of them alike.
+/// Distinct inputs of both signs; symbol `i` has the extent `i + 2`.
 fn inputs(graph: &Graph) -> Vec<Value> {
     let symbols: Vec<u64> = (0..graph.symbols.len()).map(|symbol| symbol as u64 + 2).collect();
     let extent = |size: &Size| size.eval(&symbols).expect("an extent") as usize;
