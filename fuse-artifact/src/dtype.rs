@@ -1,22 +1,22 @@
 use std::fmt;
 
-/// The element type of a tensor or of a host scalar.
+/// Element type of a tensor or a host scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum DType {
     /// IEEE 754 binary32.
     F32,
-    /// IEEE 754 binary16. Kernels compute in `f32` and round when they store.
+    /// IEEE 754 binary16. Kernels compute in `f32` and round on stores.
     F16,
     /// Two's complement 32-bit integer; arithmetic wraps.
     I32,
     /// Unsigned 32-bit integer; arithmetic wraps.
     U32,
-    /// A truth value, stored as a `u32` that is 0 or 1.
+    /// Boolean, stored as a `u32` of 0 or 1.
     Bool,
 }
 
 impl DType {
-    /// The name used in `fuse!` and in messages, for example `f32`.
+    /// Name in `fuse!` and in messages, for example `f32`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::F32 => "f32",
@@ -35,19 +35,19 @@ impl DType {
         }
     }
 
-    /// Whether this is `f32` or `f16`.
+    /// True for `f32` and `f16`.
     pub const fn is_float(self) -> bool {
         matches!(self, Self::F32 | Self::F16)
     }
 
-    /// Whether this is `i32` or `u32`.
+    /// True for `i32` and `u32`.
     pub const fn is_integer(self) -> bool {
         matches!(self, Self::I32 | Self::U32)
     }
 
-    /// True if this float dtype rounds a finite number to a finite one, and one beside 0 not to 0.
+    /// True if this float dtype rounds a finite number to a finite one, and a nonzero number not to 0.
     pub fn keeps(self, number: f64) -> bool {
-        // The least magnitude that becomes infinite and the largest that becomes 0: ties round to even.
+        // Least magnitude that rounds to infinity and largest that rounds to 0: ties round to even.
         let [infinite, zero] = match self {
             Self::F16 => [65_520.0, f64::exp2(-25.0)],
             _ => [f64::from(f32::MAX) + f64::exp2(103.0), f64::exp2(-150.0)],
@@ -87,13 +87,13 @@ impl DTypes {
     /// All.
     pub const ANY: Self = Self(Self::NUMBERS.0 | Self::BOOL.0);
 
-    /// The only one, if there is one.
+    /// The only dtype of a singleton set.
     pub fn only(self) -> Option<DType> {
         let all = [DType::F32, DType::F16, DType::I32, DType::U32, DType::Bool];
         all.into_iter().find(|dtype| self.0 == 1 << *dtype as u8)
     }
 
-    /// Whether `dtype` is one of them.
+    /// True if `dtype` is in the set.
     pub const fn contains(self, dtype: DType) -> bool {
         self.0 >> dtype as u8 & 1 == 1
     }

@@ -5,108 +5,114 @@ use crate::{DType, Kernel, List, MlGraph, Packing, Plan, Size, SymbolId, Text};
 pub struct Function {
     /// The function's name, used in every message.
     pub name: Text,
-    /// What the caller passes, in declaration order.
+    /// Arguments of the caller, in declaration order.
     pub params: List<Param>,
-    /// What the launch returns, in order.
+    /// Returned tensors, in order.
     pub results: List<TensorSpec>,
-    /// Tensor parameters that are updated in place, as indices into `params`: kernels write them, and they are results of the
-    /// launch as well, without being returned.
+    /// Parameters updated in place, as indices into `params`.
+    ///
+    /// Kernels write them; they are results of the launch but not returned.
     pub updates: List<u16>,
-    /// The dimensions that become known at launch. A symbol's source refers to parameters or to earlier symbols only.
+    /// Dimensions known at launch. A symbol's source refers to parameters or earlier symbols only.
     pub symbols: List<Symbol>,
-    /// What must hold between dimensions besides the parameters' declared shapes.
+    /// Relations between dimensions, besides the parameters' declared shapes.
     pub checks: List<Check>,
-    /// Intermediate tensors that live from their producer to their last reader.
+    /// Intermediate tensors, live from their producer to their last reader.
     pub temporaries: List<TensorSpec>,
-    /// The dispatches, in order.
+    /// Kernels in launch order.
     pub kernels: List<Kernel>,
-    /// How the function was cut into kernels, for people.
+    /// Human-readable plan.
     pub plan: Plan,
-    /// What `kernels` assume of shapes beyond what `checks` require.
+    /// Assumptions of `kernels` on shapes, beyond `checks`.
     pub assumes: List<Check>,
-    /// Other ways to compute the same function, with the same parameters, symbols and results (and no alternatives of
-    /// their own). A launch takes, of the function and its alternatives, those whose assumptions hold and whose kernels
-    /// can all run on the device, and of these the one with the least estimated time; the earlier if they are equal.
-    /// The last has no assumptions and runs on every device.
+    /// Other plans with the same parameters, symbols and results, and no alternatives of their own.
+    ///
+    /// A launch considers plans whose assumptions hold and whose kernels the device can run. It selects the one with
+    /// the least estimated time, the earlier one on ties. The last alternative has no assumptions and runs on every
+    /// device.
     pub alternatives: List<Function>,
-    /// The function for WebNN, if it has the attribute `#[webnn]`; alternatives have none.
+    /// WebNN graph of a function with `#[webnn]`; alternatives have none.
     pub webnn: Option<MlGraph>,
 }
 
 /// A parameter of a function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Param {
-    /// Its name in the source.
+    /// Name in the source.
     pub name: Text,
     /// A tensor or a host scalar.
     pub kind: ParamKind,
 }
 
-/// What a parameter takes.
+/// Kind of a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ParamKind {
     /// A tensor in a storage buffer.
     Tensor(TensorSpec),
-    /// A number of the host (`f32`, `f16`, `i32`, `u32` or `bool`), passed in the uniform block.
+    /// A host scalar (`f32`, `f16`, `i32`, `u32` or `bool`), passed in the uniform block.
     Scalar(DType),
-    /// A `u32` of the host that is a size: the source of a symbol ([`SymbolSource::Scalar`]). Kernels may read it as a number, too.
+    /// A host `u32` that is the source of a symbol ([`SymbolSource::Scalar`]). Kernels may also read it as a number.
     Size,
-    /// A quantized tensor in two storage buffers, both of `u32`: packed values ([`Slot::Param`](crate::Slot::Param)) and
-    /// the scales and offsets of their groups ([`Slot::Scales`](crate::Slot::Scales)).
+    /// A quantized tensor in two `u32` buffers.
+    ///
+    /// These are codes ([`Slot::Param`](crate::Slot::Param)), and scales and offsets of their groups
+    /// ([`Slot::Scales`](crate::Slot::Scales)).
     Quantized(QuantizedSpec),
 }
 
-/// What a parameter takes that is a quantized tensor.
+/// Type of a quantized tensor parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QuantizedSpec {
-    /// How values lie in words.
+    /// Layout of codes in words.
     pub packing: Packing,
     /// The packed axis.
     pub axis: u8,
-    /// The dimensions, outermost first, and after them the number of groups along the packed axis and the words that a
-    /// scale and its offset take: 1, two `f16`, or 2, two `f32`.
+    /// Dimensions, outermost first, then groups along the packed axis, then words per group of scale and offset.
+    ///
+    /// These words are 1 (two `f16`) or 2 (two `f32`).
     pub shape: List<Size>,
 }
 
-/// The dtype and shape of a parameter, a temporary or a result. Elements are contiguous, last axis fastest.
+/// Dtype and shape of a parameter, temporary or result. Elements are contiguous, last axis fastest.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TensorSpec {
     /// The element type.
     pub dtype: DType,
-    /// The dimensions, outermost first.
+    /// Dimensions, outermost first.
     pub shape: List<Size>,
-    /// Set in the expression form, whose ranks are known only to the caller's type checker: a tensor may
-    /// have fewer axes than `shape`, and then counts as if its missing outer axes had size 1.
+    /// Accepts tensors with fewer axes, as if their missing outer axes had size 1.
+    ///
+    /// Set in the expression form, where only the caller's type checker knows ranks.
     pub padded: bool,
 }
 
-/// A dimension that becomes known at launch.
+/// A dimension known at launch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Symbol {
-    /// Its name in messages, for example `M`.
+    /// Name in messages, for example `M`.
     pub name: Text,
-    /// Where its value comes from.
+    /// Source of its value.
     pub source: SymbolSource,
 }
 
-/// Where the value of a symbol comes from.
+/// Source of a symbol's value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SymbolSource {
-    /// The extent of an axis of a tensor parameter (counted in `TensorSpec::shape`).
+    /// Extent of a tensor parameter's axis, counted in `TensorSpec::shape`.
     Axis {
         /// Index into `Function::params`.
         param: u16,
-        /// Axis of the declared shape (of a quantized tensor, of [`QuantizedSpec::shape`]).
+        /// Axis of the declared shape; for quantized tensors, of [`QuantizedSpec::shape`].
         axis: u8,
     },
-    /// The value of a parameter that is a size ([`ParamKind::Size`]).
+    /// Value of a size parameter ([`ParamKind::Size`]).
     Scalar {
         /// Index into `Function::params`.
         param: u16,
     },
-    /// The broadcast of several sizes: those that are not 1 must agree. Only in the expression form.
+    /// Broadcast of several sizes: those other than 1 must agree. Only in the expression form.
     Broadcast(List<Size>),
-    /// How often one size goes into another, rounded down (a check says where it has to be exact). By 0 it is an error.
+    /// Quotient rounded down; a check requires exactness where needed. Division by 0 is an error.
     Quotient {
         /// What is divided.
         dividend: Size,
@@ -115,16 +121,16 @@ pub enum SymbolSource {
     },
 }
 
-/// A relation between sizes that a launch checks.
+/// A relation between sizes, checked at launch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Check {
-    /// What is required.
+    /// The required relation.
     pub relation: Relation,
     /// The left size.
     pub left: Size,
     /// The right size.
     pub right: Size,
-    /// What it is about, for the message, for example ``inner dimension of `matmul` ``.
+    /// Subject of the error message, for example ``inner dimension of `matmul` ``.
     pub what: Text,
 }
 
@@ -138,7 +144,7 @@ pub enum Relation {
 }
 
 impl Function {
-    /// The name of a symbol.
+    /// Name of a symbol.
     pub fn symbol_name(&self, id: SymbolId) -> &str {
         &self.symbols[usize::from(id)].name
     }

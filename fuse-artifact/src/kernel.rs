@@ -3,128 +3,138 @@ use crate::{DType, List, Schedule, Size, Text, Wgsl};
 /// One step of a function: a fused kernel with interchangeable variants.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kernel {
-    /// A name that is unique in its function, for example `linear.1.matmul`.
+    /// Name, unique in the function, for example `linear.1.matmul`.
     pub name: Text,
-    /// The space of indices that the kernel visits.
+    /// Index space of the kernel.
     pub domain: Domain,
-    /// How indices of the domain become offsets into buffers.
+    /// Maps from domain indices to buffer offsets.
     pub accesses: List<Access>,
-    /// Ways to run the kernel. The last one has no requirement but features and limits.
+    /// Variants; the last one requires only features and limits.
     pub variants: List<Variant>,
-    /// What it computes beside sums and products.
+    /// Arithmetic besides the products.
     pub work: Work,
 }
 
-/// Arithmetic per element of each [`Space`] of a kernel, in simple operations (an addition is one, an exponential about
-/// eight): what estimates of time count, above all what a kernel computes again each time it loads an operand.
+/// Arithmetic per element of each [`Space`] of a kernel, for estimates of time.
+///
+/// The unit is a simple operation: an addition counts 1, an exponential about 8. Recomputation at operand loads matters
+/// most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Work {
-    /// Per element of the output; of a reduction, per element of the rows.
+    /// Per element of the output; for reductions, of the rows.
     pub point: u32,
-    /// Per element of the left operand or of the queries.
+    /// Per element of the left operand, or of the queries.
     pub lhs: u32,
-    /// Per element of the right operand, of several products the sum; or of the keys.
+    /// Per element of the right operand, summed over products; or of the keys.
     pub rhs: u32,
     /// Per score.
     pub score: u32,
     /// Per element of the values.
     pub value: u32,
-    /// Whether a mask hides half of the scores, and later queries see more keys.
+    /// A mask hides half of the scores, and later queries see more keys.
     pub causal: bool,
-    /// The most keys that a mask leaves to any query, where it is a number of the text that goes along with the queries.
+    /// Maximum visible keys per query of a mask that moves with the queries by constants.
     pub window: Option<u32>,
-    /// Of a product that reduces the rows of its left operand before it multiplies: per element of a row, in all passes.
+    /// For row prologues: per element of a row, in all passes.
     pub row: u32,
-    /// How often it reads a row for that; 0 without.
+    /// For row prologues: passes over a row; else 0.
     pub row_passes: u32,
-    /// Of a product: whether what follows it reduces rows of its result.
+    /// A product's epilogue reduces rows of the result.
     pub row_epilogue: bool,
 }
 
-/// The space of indices of a kernel.
+/// Index space of a kernel.
 ///
-/// The runtime may simplify a domain numerically before it picks a variant. Pointwise: axes of extent 1 are
-/// dropped, and neighbouring axes merge where every access's strides allow. Reduction: the same, among the kept axes and
-/// among the reduced ones. Contraction: batch axes fold into the rows where every access's strides allow and the right
-/// operands do not depend on them. Attention and weighted sum: stay as they are.
+/// The runtime may simplify a domain numerically before it selects a variant. Pointwise: axes of extent 1 are dropped,
+/// and neighboring axes merge if all strides allow it. Reduction: the same, separately for kept and reduced axes.
+/// Contraction: batch axes fold into the rows if all strides allow it and right operands do not depend on them.
+/// Attention and weighted sum are never simplified.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Domain {
-    /// What is computed per index.
+    /// Computation per index.
     pub kind: DomainKind,
-    /// Outermost first. Pointwise: the axes of the output. Reduction: kept axes, then reduced axes. Contraction: batch
-    /// axes, then rows M, columns N, depth K. Attention: batch axes, then queries M, value columns E, keys N, depth D. Weighted
-    /// sum: batch axes, then rows M, columns E, keys N, depth D of the first product, depth F of the second.
+    /// Extents, outermost first.
+    ///
+    /// Pointwise: output axes. Reduction: kept axes, then reduced axes. Contraction: batch axes, rows M, columns N,
+    /// depth K. Attention: batch axes, queries M, value columns E, keys N, depth D. Weighted sum: batch axes, rows M,
+    /// columns E, keys N, depths D and F of the first and second product.
     pub extents: List<Size>,
-    /// Set when the kernel uses coordinates as values (`index`), so that the domain must stay as it is.
+    /// Forbids simplification, because the kernel uses coordinates as values (`index`).
     pub fixed: bool,
 }
 
-/// The kind of a kernel's domain.
+/// Kind of a kernel's domain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DomainKind {
     /// One value per index.
     Pointwise,
-    /// Rows of elements taken together: one value per index of the kept axes, and possibly one per element.
+    /// Reduced rows: one value per kept index, and possibly one per element.
     Reduction {
-        /// How many of the last extents are reduced.
+        /// Number of trailing reduced extents.
         axes: u8,
     },
     /// Sums of products over the depth.
     Contraction {
-        /// Products that share their left operand: each has its own right operand of the same extents.
+        /// Number of products that share their left operand; each has a right operand of equal extents.
         products: u8,
     },
     /// `softmax(f(q·kᵀ))·v`, with an online softmax over the keys.
     Attention,
-    /// `Σ f(a·b, c·d)[m, n] · w[n, :]` over the keys n, for one or more `f` and `w`; without a second product, its depth is 0.
+    /// `Σ f(a·b, c·d)[m, n] · w[n, :]` over keys n, for one or more `f` and `w`. Without a second product its depth is
+    /// 0.
     WeightedSum,
 }
 
-/// Which axes of the domain an access is indexed by.
+/// Domain axes that index an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Space {
-    /// The output. All axes of a pointwise or reduction domain; batch axes, M, N of a contraction; batch axes, M, E of
-    /// an attention or weighted sum.
+    /// The output.
+    ///
+    /// Pointwise and reduction: all axes. Contraction: batch axes, M, N. Attention and weighted sum: batch axes, M, E.
     Point,
-    /// The left operand of a contraction: batch axes, M, K. The queries of an attention, or the left operand of a weighted sum's
-    /// first product: batch axes, M, D.
+    /// Left operands.
+    ///
+    /// Contraction: batch axes, M, K. Queries of an attention, or the left operand of a weighted sum's first product:
+    /// batch axes, M, D.
     Lhs,
-    /// A right operand of a contraction: batch axes, K, N. The keys of an attention, or the right operand of a weighted sum's first
-    /// product: batch axes, D, N.
+    /// Right operands.
+    ///
+    /// Contraction: batch axes, K, N. Keys of an attention, or the right operand of a weighted sum's first product:
+    /// batch axes, D, N.
     Rhs,
-    /// The left operand of a weighted sum's second product: batch axes, M, F.
+    /// Left operand of a weighted sum's second product: batch axes, M, F.
     SecondLhs,
-    /// The right operand of a weighted sum's second product: batch axes, F, N.
+    /// Right operand of a weighted sum's second product: batch axes, F, N.
     SecondRhs,
-    /// The scores of an attention, the weights of a weighted sum: batch axes, M, N.
+    /// Scores of an attention, or weights of a weighted sum: batch axes, M, N.
     Score,
-    /// The values of an attention, what a weighted sum adds up: batch axes, N, E.
+    /// Values of an attention, or summands of a weighted sum: batch axes, N, E.
     Value,
 }
 
 /// An affine map from the indices of a [`Space`] to elements of a buffer.
 ///
-/// The buffer is seen as a contiguous tensor of shape `view`. Axis `d` of the space walks along view axis
-/// `axes[d]` (not at all if `None`); a view axis of extent 1 has stride 0, which is what broadcasts.
-/// The element offset is `Σ starts[v]·stride[v] + Σ index[d]·stride[axes[d]]`.
+/// The buffer is viewed as a contiguous tensor of shape `view`. Axis `d` of the space walks along view axis `axes[d]`,
+/// or does not move if `None`. A view axis of extent 1 has stride 0, so it broadcasts. The element offset is
+/// `Σ starts[v]·stride[v] + Σ index[d]·stride[axes[d]]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Access {
     /// The tensor.
     pub slot: Slot,
-    /// The axes that index it.
+    /// Space of the indices.
     pub space: Space,
-    /// The shape that the buffer is seen as.
+    /// Shape of the view.
     pub view: List<Size>,
-    /// For each axis of the space, the view axis it walks along.
+    /// View axis walked by each axis of the space.
     pub axes: List<Option<u8>>,
-    /// For each view axis, the first index (slices). Empty when all are zero.
+    /// First index along each view axis (slices); empty if all are zero.
     pub starts: List<Size>,
 }
 
 /// A tensor of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Slot {
-    /// Index into `Function::params` (a tensor, or the words of a quantized one). A pass writes it only if it is one of
+    /// Index into `Function::params`: a tensor, or the words of a quantized one. Writable only if in
     /// `Function::updates`.
     Param(u16),
     /// Index into `Function::params`: the scales of a quantized tensor.
@@ -133,29 +143,31 @@ pub enum Slot {
     Temporary(u16),
     /// Index into `Function::results`.
     Result(u16),
-    /// What the passes of one variant hand over: 32-bit words, as many as [`Variant::scratch`] says.
+    /// Scratch buffer between the passes of a variant, sized by [`Variant::scratch`], in 32-bit words.
     Scratch,
 }
 
 /// One way to run a kernel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Variant {
-    /// A readable name, for example `tile 64x64x16`.
+    /// Readable name, for example `tile 64x64x16`.
     pub name: Text,
-    /// What must hold for the variant to compute the right result.
+    /// Conditions of a correct result.
     pub requires: List<Require>,
-    /// What the adapter must have.
+    /// Required adapter features.
     pub features: Features,
-    /// How it divides its work.
+    /// Division of the work.
     pub schedule: Schedule,
-    /// The size of the scratch buffer.
+    /// Size of the scratch buffer.
     pub scratch: Scratch,
-    /// The dispatches, usually one.
+    /// Dispatches, usually one.
     pub passes: List<Pass>,
 }
 
-/// Words of scratch memory: `splits · (outputs · per_output + rows · per_row)`. Outputs and rows are, of a contraction,
-/// batch·M·N and batch·M; of an attention batch·M·E and batch·M; of a reduction both the number of kept indices.
+/// Words of scratch memory: `splits · (outputs · per_output + rows · per_row)`.
+///
+/// Outputs and rows are batch·M·N and batch·M for contractions, batch·M·E and batch·M for attentions. For reductions,
+/// both are the number of kept indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Scratch {
     /// Words per output and part.
@@ -164,20 +176,24 @@ pub struct Scratch {
     pub per_row: u32,
 }
 
-/// A condition on a simplified domain; `access` counts in `Kernel::accesses`. Axis numbers count in `Domain::extents`
-/// or, of a reduction, in the axes of the variant's text: kept axes, then reduced ones
-/// ([`Reduction::axes`](crate::schedule::Reduction)), to which the axes that are left are aligned at the end of each part.
+/// A condition on a simplified domain.
+///
+/// `access` indexes `Kernel::accesses`. Axes index `Domain::extents`. For reductions they index the shader's axes, kept
+/// before reduced ([`Reduction::axes`](crate::schedule::Reduction)); remaining axes are aligned to the end of each
+/// part.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Require {
-    /// Pointwise: at most this many axes are left.
+    /// Pointwise: at most this many axes remain.
     RankAtMost(u8),
-    /// Pointwise: the innermost extent is a multiple of `of`, or the domain has at most one axis left.
+    /// Pointwise: the innermost extent is a multiple of `of`, or at most one axis remains.
     InnerMultiple {
         /// The divisor.
         of: u32,
     },
-    /// The stride of `access` along its space's axis `axis` is `stride` (pointwise: `axis` is ignored, the
-    /// innermost axis left is meant; a domain of a single element meets every stride).
+    /// The stride of `access` along axis `axis` of its space is `stride`.
+    ///
+    /// Pointwise: `axis` is ignored, and the innermost remaining axis counts. A domain of one element meets every
+    /// stride.
     Stride {
         /// The access.
         access: u16,
@@ -186,8 +202,9 @@ pub enum Require {
         /// The stride in elements.
         stride: u32,
     },
-    /// Every stride of `access` but the one along `axis` (pointwise: the innermost left), and its offset, is
-    /// a multiple of `of`; or its stride along `axis` is 0, since what is broadcast needs no alignment.
+    /// The offset and all strides of `access`, except along `axis`, are multiples of `of`.
+    ///
+    /// Pointwise: `axis` is the innermost remaining one. A stride of 0 along `axis` (broadcast) also meets this.
     Aligned {
         /// The access.
         access: u16,
@@ -219,23 +236,25 @@ pub enum Require {
     },
 }
 
-/// What an adapter must have for a variant.
+/// Adapter features that a variant needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Features {
-    /// WGSL `enable f16` (16-bit floats in storage and arithmetic).
+    /// WGSL `enable f16`: 16-bit floats in storage and arithmetic.
     pub f16: bool,
-    /// The smallest subgroup, in invocations, that the variant's subgroup operations work with; 0 if it has none. Texts do
-    /// not say `enable subgroups`, which naga 30 refuses: the runtime adds it where a browser compiles them.
+    /// Minimum subgroup size of the variant's subgroup operations; 0 without.
+    ///
+    /// Shaders omit `enable subgroups`, which naga 30 refuses; the runtime adds it in browsers.
     pub subgroups: u32,
-    /// Rows, columns and depth of the cooperative matrices that the variant multiplies, with `f16` operands and `f32` sums, in
-    /// subgroups of exactly [`COOP_MATRIX_SUBGROUP`] invocations; 0 if it has none.
+    /// Rows, columns and depth of the variant's cooperative matrices; 0 without.
+    ///
+    /// Operands are `f16`, accumulators `f32`, in subgroups of exactly [`COOP_MATRIX_SUBGROUP`] invocations.
     pub coop_matrix: u32,
-    /// Whether the variant rounds left operands to 8 bits and multiplies integers (`dot4I8Packed`): programs have to allow it.
+    /// Rounds left operands to 8 bits and multiplies integers (`dot4I8Packed`), which programs must allow.
     pub int8_activations: bool,
 }
 
 impl Features {
-    /// Whether a variant that needs `needed` may run on an adapter that has these. What is refused here, no shapes allow.
+    /// True if an adapter with these features can run a variant that needs `needed`, for any shapes.
     pub const fn cover(&self, needed: Self) -> bool {
         (self.f16 || !needed.f16)
             && (needed.coop_matrix == 0 || needed.coop_matrix == self.coop_matrix)
@@ -244,60 +263,64 @@ impl Features {
     }
 }
 
-/// How texts declare the uniform block `p`, whose fields are the words of [`Pass::uniforms`] in order.
+/// Declaration of the uniform block `p` in shaders; its fields are the words of [`Pass::uniforms`].
 pub const UNIFORM_BLOCK: &str = "@group(0) @binding(0) var<uniform> p: Params;";
 
-/// How texts read [`Uniform::Workgroups`].
+/// Expression for [`Uniform::Workgroups`] in shaders.
 pub const UNIFORM_WORKGROUPS: &str = "p.workgroups";
 
-/// How texts with functions that have a fast form, which is less exact, say that they use the exact one.
+/// Declaration in shaders that selects exact functions over fast, less exact ones.
 pub const EXACT_MATH: &str = "const fuse_fast_math = false;";
 
-/// What takes the place of [`EXACT_MATH`] where a program asks for fast functions.
+/// Replacement of [`EXACT_MATH`] for fast functions.
 pub const FAST_MATH: &str = "const fuse_fast_math = true;";
 
-/// How texts that read a quantized parameter say that scales and offsets of its groups are `f16`, two in a word; what follows
-/// is the parameter's number and [`NARROW_SCALES_END`].
+/// Declaration that scales and offsets of a quantized parameter are `f16`, two in a word.
+///
+/// The parameter's number and [`NARROW_SCALES_END`] follow.
 pub const NARROW_SCALES: &str = "const fuse_wide_scales_";
 
-/// The end of that line.
+/// End of the line that starts with [`NARROW_SCALES`].
 pub const NARROW_SCALES_END: &str = " = false;";
 
-/// What takes the place of [`NARROW_SCALES_END`] where they are `f32`, in a word each.
+/// Replacement of [`NARROW_SCALES_END`] for `f32` scales, one per word.
 pub const WIDE_SCALES_END: &str = " = true;";
 
-/// The line before a loop whose rounds may be done several at a time: `for (var i = first; i < end; i += step) {`, which closes
-/// at its own indentation. Neither do its rounds wait for other invocations, nor does its body change the counter or leave the
-/// loop.
+/// Marker before a loop that may be unrolled: `for (var i = first; i < end; i += step) {`.
+///
+/// The loop closes at its own indentation. Its rounds do not synchronize, and its body neither changes the counter nor
+/// leaves the loop.
 pub const UNROLL: &str = "// unroll";
 
-/// How the line before one `if x == 0u {` after another starts, which may become a `switch`; what follows is `x {`.
+/// Marker before a chain of `if x == 0u {` that may become a `switch`; `x {` follows.
 pub const CHAIN: &str = "// switch ";
 
-/// The line after such a chain.
+/// Marker behind such a chain.
 pub const CHAIN_END: &str = "// default: {} }";
 
-/// Invocations of the subgroups that share cooperative matrices.
+/// Subgroup size of cooperative matrices.
 pub const COOP_MATRIX_SUBGROUP: u32 = 32;
 
 /// One dispatch of a variant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pass {
-    /// The shader; its entry point is `main`. Binding 0 is the uniform block (absent when `uniforms` is
-    /// empty), bindings 1.. are `bindings` in order.
+    /// The shader, with entry point `main`.
+    ///
+    /// Binding 0 is the uniform block (absent if `uniforms` is empty); `bindings` follow in order.
     pub wgsl: Wgsl,
     /// The storage buffers.
     pub bindings: List<Binding>,
-    /// The 32-bit words of the uniform block, in order.
+    /// Words of the uniform block, in order.
     pub uniforms: List<Uniform>,
-    /// How many workgroups.
+    /// Number of workgroups.
     pub grid: Grid,
-    /// Invocations of a workgroup (one-dimensional).
+    /// Invocations per workgroup (one-dimensional).
     pub workgroup_size: u32,
     /// Bytes of workgroup memory.
     pub workgroup_bytes: u32,
-    /// Whether all buffers are bound as writable, although the shader only reads most of them. Drivers may move loads of
-    /// read-only buffers behind barriers, to just before their first use; those of writable ones they leave where they are.
+    /// Binds all buffers as writable, although the shader only reads most of them.
+    ///
+    /// Drivers may sink loads of read-only buffers below barriers to their first use; loads of writable buffers stay.
     pub pins_loads: bool,
 }
 
@@ -306,41 +329,43 @@ pub struct Pass {
 pub struct Binding {
     /// The tensor.
     pub slot: Slot,
-    /// Its element type.
+    /// Element type.
     pub dtype: DType,
-    /// Whether the pass writes it.
+    /// The pass writes the buffer.
     pub writable: bool,
 }
 
-/// How many workgroups a pass needs. The runtime lays them out in x and y so that no dimension passes the
-/// adapter's limit; shaders compute `id = workgroup_id.x + workgroup_id.y * num_workgroups.x` and return
-/// when `id` is not below `Uniform::Workgroups`.
+/// Number of workgroups of a pass.
+///
+/// The runtime distributes them over x and y within the adapter's limits. Shaders compute
+/// `id = workgroup_id.x + workgroup_id.y * num_workgroups.x` and return if `id` is not below `Uniform::Workgroups`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Grid {
-    /// `ceil(elements / per_workgroup)`, over all elements of the domain (reduction: kept indices; contraction:
-    /// batch·M·N; attention: batch·M·E).
+    /// `ceil(elements / per_workgroup)` over all elements of the domain.
+    ///
+    /// Reduction: kept indices. Contraction: batch·M·N. Attention: batch·M·E.
     Elements {
         /// Elements per workgroup.
         per_workgroup: u32,
     },
-    /// `batch · ceil(M / rows) · ceil(N / columns) · splits` (stream-K: one for each tile that is not shared, then one for each
-    /// share of the others), and, where the schedule is grouped, as many for each
-    /// product: of one batch and split, the tiles of a row of tiles are neighbours; products and splits vary slowest,
-    /// then batches.
+    /// `batch · ceil(M / rows) · ceil(N / columns) · splits`, for grouped schedules times the products.
+    ///
+    /// Stream-K: one per unshared tile, then one per share of the others. Within a batch and split, tiles of a row of
+    /// tiles are neighbors. Products and splits vary slowest, then batches.
     Tiles {
         /// Rows of a tile.
         rows: u32,
         /// Columns of a tile.
         columns: u32,
     },
-    /// Contraction, stream-K: so many for each tile whose depth is shared.
+    /// Contraction, stream-K: workgroups per tile whose depth is shared.
     SharedTiles {
         /// Workgroups per tile.
         workgroups: u32,
     },
-    /// Contraction: `batch · ceil(M / rows)`, whatever the number of splits.
+    /// Contraction: `batch · ceil(M / rows)`, for any number of splits.
     WholeRows {
-        /// Rows of a workgroup.
+        /// Rows per workgroup.
         rows: u32,
     },
     /// Reduction: `ceil(kept indices / rows) · splits`; splits vary slowest.
@@ -350,17 +375,19 @@ pub enum Grid {
     },
 }
 
-/// What a 32-bit word of the uniform block holds.
+/// Content of a 32-bit word of the uniform block.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Uniform {
     /// Number of workgroups that have work.
     Workgroups,
-    /// Elements of the domain (reduction: kept indices; contraction: batch·M·N; attention: batch·M·E).
+    /// Elements of the domain. Reduction: kept indices. Contraction: batch·M·N. Attention: batch·M·E.
     Count,
-    /// Elements of a row of a reduction: the product of the reduced extents.
+    /// Elements of a reduction's row: the product of the reduced extents.
     RowLength,
-    /// Extent of an axis of the simplified domain. Pointwise: axes are aligned at the end of the variant's
-    /// rank, missing outer ones count as 1. Reduction: as in [`Require`]. Otherwise: as `Domain::extents`.
+    /// Extent of an axis of the simplified domain.
+    ///
+    /// Pointwise: axes align to the end of the variant's rank, and missing outer ones count as 1. Reduction: as in
+    /// [`Require`]. Otherwise: as `Domain::extents`.
     Extent {
         /// The axis.
         axis: u8,
@@ -370,22 +397,23 @@ pub enum Uniform {
         /// The access.
         access: u16,
     },
-    /// Stride in elements of an access along an axis of its space (pointwise: aligned as `Extent`).
+    /// Stride in elements of an access along an axis of its space (pointwise: aligned like `Extent`).
     Stride {
         /// The access.
         access: u16,
         /// The axis of its space.
         axis: u8,
     },
-    /// Elements between neighbours along an axis of an access's view; 0 if the view has none, so that computed coordinates
-    /// stay at its first element.
+    /// Stride in elements along an axis of an access's view.
+    ///
+    /// 0 if the view is empty, so that computed coordinates stay at its first element.
     ViewStride {
         /// The access.
         access: u16,
         /// The axis of its view.
         axis: u8,
     },
-    /// A host scalar: bits of an `f32` (an `f16` is widened), `i32` or `u32`; a `bool` is 0 or 1.
+    /// Bits of a host scalar: `f32` (also for `f16`), `i32` or `u32`; 0 or 1 for `bool`.
     Scalar {
         /// Index into `Function::params`.
         param: u16,
@@ -394,14 +422,15 @@ pub enum Uniform {
     RowTiles,
     /// Contraction, attention: number of tiles along the columns.
     ColumnTiles,
-    /// In how many parts the depth (contraction), the keys (attention) or the row (reduction) is split; stream-K: in how many
-    /// parts the depth of a shared tile is cut at most.
+    /// Number of splits of the depth (contraction), keys (attention) or row (reduction).
+    ///
+    /// Stream-K: maximum parts of a shared tile's depth.
     Splits,
-    /// Depth, keys or elements of one part, a multiple of the schedule's step.
+    /// Depth, keys or elements per split, a multiple of the schedule's step.
     SplitDepth,
-    /// Contraction, stream-K: tiles that have a workgroup each; the depths of those after them are shared.
+    /// Contraction, stream-K: tiles with a workgroup each; the depths of later tiles are shared.
     WholeTiles,
-    /// A size in elements (the start of a slice where coordinates are used as values, a count).
+    /// A size in elements: a slice start for coordinates used as values, or a count.
     Size {
         /// The size.
         size: Size,

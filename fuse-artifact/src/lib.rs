@@ -1,11 +1,11 @@
 //! The contract between the `fuse!` compiler and the runtime.
 //!
-//! A [`Function`] is everything the runtime needs to launch one compiled `fuse!` function: how tensor
-//! shapes bind to named dimensions, which buffers the launch needs, and for each kernel its validated
-//! WGSL variants with the words of their uniform block. It is plain data without dependencies, so that
-//! the macro can write it as a `static`, tests can build it at run time, and neither side links the other.
+//! A [`Function`] has everything to launch one compiled `fuse!` function: bindings of tensor shapes to named
+//! dimensions, buffers, and each kernel's validated WGSL variants with their uniform words. It is plain data without
+//! dependencies. The macro can write it as a `static`, tests can build it at run time, and neither side links the
+//! other.
 //!
-//! Not here: how an artifact is made (`fuse-compiler`), and how it is launched (`fuse-runtime`).
+//! Not here: compilation (`fuse-compiler`) and launches (`fuse-runtime`).
 
 mod dtype;
 mod function;
@@ -34,8 +34,8 @@ pub use size::{Size, SymbolId, Term};
 pub use webnn::{MlGraph, MlOp, MlOperand, MlOption};
 pub use wgsl::{MadeTexts, SharedLines, SharedTexts, Wgsl};
 
-/// A list that is borrowed in a `static` made by the macro and owned when built at run time.
+/// A list, borrowed in `static`s of the macro and owned when built at run time.
 pub type List<T> = Cow<'static, [T]>;
 
-/// A text that is borrowed in a `static` made by the macro and owned when built at run time.
+/// A string, borrowed in `static`s of the macro and owned when built at run time.
 pub type Text = Cow<'static, str>;

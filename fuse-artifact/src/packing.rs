@@ -1,14 +1,14 @@
 use crate::Size;
 
-/// How the values of a quantized tensor lie in 32-bit words.
+/// Layout of a quantized tensor's codes in 32-bit words.
 ///
-/// Along one axis, the packed one, values of `bits` bits follow each other as a stream, the lowest bits of the first word
-/// first. 8, 4, 2 and 1 divide 32, so that no value straddles two words; with 3 bits, 32 values take exactly 3 words. The
-/// packed axis is padded with zeros to whole blocks: the fewest values that take whole words.
+/// Codes of `bits` bits form a stream along the packed axis, from the lowest bits of the first word on. 8, 4, 2 and 1
+/// bits divide 32, so no code straddles words; 32 codes of 3 bits take exactly 3 words. The packed axis is padded with
+/// zeros to whole blocks: the fewest codes that fill whole words.
 ///
-/// Values are unsigned, `q` in `0..2^bits`; a value means `q·scale + offset`, computed in `f32`, where the pair
-/// `(scale, offset)` is that of its group: neighbouring values along the packed axis. A symmetric scheme has
-/// `offset = -2^(bits-1)·scale`, with 1 bit `offset = -scale/2`.
+/// Codes are unsigned, `q` in `0..2^bits`, and mean `q·scale + offset`, computed in `f32`. The pair `(scale, offset)`
+/// belongs to a group of neighboring codes along the packed axis. A symmetric scheme has `offset = -2^(bits-1)·scale`;
+/// with 1 bit, `offset = -scale/2`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Packing {
     /// 8 bits.
@@ -24,13 +24,13 @@ pub enum Packing {
 }
 
 impl Packing {
-    /// Every packing, the most precise first.
+    /// All packings, the most precise first.
     pub const ALL: [Self; 5] = [Self::Q8, Self::Q4, Self::Q3, Self::Q2, Self::Q1];
 
-    /// Groups that do not span the whole axis are multiples of this, so that they begin at blocks.
+    /// Divisor of groups that do not span the whole axis, so that they start at blocks.
     pub const GROUP_MULTIPLE: usize = 32;
 
-    /// Bits of a value.
+    /// Bits per value.
     pub const fn bits(self) -> u32 {
         match self {
             Self::Q8 => 8,
@@ -41,7 +41,7 @@ impl Packing {
         }
     }
 
-    /// The name in `fuse!` and in messages, for example `q4`.
+    /// Name in `fuse!` and in messages, for example `q4`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Q8 => "q8",
@@ -52,33 +52,33 @@ impl Packing {
         }
     }
 
-    /// The largest value.
+    /// Largest code.
     pub const fn largest(self) -> u32 {
         (1 << self.bits()) - 1
     }
 
-    /// Values of a block.
+    /// Values per block.
     pub const fn block_values(self) -> u32 {
         self.block_words() * 32 / self.bits()
     }
 
-    /// Words of a block.
+    /// Words per block.
     pub const fn block_words(self) -> u32 {
         if matches!(self, Self::Q3) { 3 } else { 1 }
     }
 
-    /// Words that a packed axis of `extent` values takes.
+    /// Words of a packed axis of `extent` values.
     pub const fn words(self, extent: usize) -> usize {
         extent.div_ceil(self.block_values() as usize) * self.block_words() as usize
     }
 
-    /// The blocks of a packed axis of `extent` values, as dividend and divisor of a quotient that is rounded down.
+    /// Blocks of a packed axis of `extent` values, as dividend and divisor of a quotient rounded down.
     pub fn blocks(self, extent: &Size) -> (Size, Size) {
         let values = u64::from(self.block_values());
         (extent.add(&Size::constant(values - 1)), Size::constant(values))
     }
 
-    /// The value at `index` of a packed axis, whose words `word` gives.
+    /// The value at `index` of a packed axis; `word` reads its words.
     pub fn unpack(self, index: usize, word: impl Fn(usize) -> u32) -> u32 {
         let bit = index * self.bits() as usize;
         let (first, shift) = (bit / 32, bit % 32);
@@ -88,8 +88,9 @@ impl Packing {
         (low | high) as u32 & self.largest()
     }
 
-    /// Sets the value at `index` of a packed axis, whose words `word` gives and which is 0 there. Higher bits of `value` are
-    /// ignored.
+    /// Sets the value at `index` of a packed axis, which must be 0 before.
+    ///
+    /// `word` adds bits to a word. Higher bits of `value` are ignored.
     pub fn pack(self, index: usize, value: u32, mut word: impl FnMut(usize, u32)) {
         let bit = index * self.bits() as usize;
         let (first, shift) = (bit / 32, bit % 32);

@@ -2,24 +2,24 @@ use std::fmt;
 
 use crate::{List, Text};
 
-/// How a function was cut into kernels, and why; `Display` prints it as a tree.
+/// Partition of a function into kernels with reasons; `Display` prints it as a tree.
 ///
-/// Sizes are texts because plans are for people: `4*M*N` bytes stay readable without a launch.
+/// Sizes are strings for readers: `4*M*N` bytes needs no launch.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Plan {
     /// The function with its parameters and results.
     pub signature: Text,
-    /// The kernels in order.
+    /// Kernels in launch order.
     pub groups: List<PlanGroup>,
-    /// The edges that were not fused.
+    /// Pairs of producer and consumer that did not fuse.
     pub refusals: List<Refusal>,
-    /// The other plans that a launch may choose, by size and device.
+    /// Other plans that a launch may select by sizes and device.
     pub alternatives: List<Text>,
-    /// What stays in memory from the forward pass until gradients read it, with dtype and shape.
+    /// Values kept from the forward pass for gradients, with dtype and shape.
     pub kept: List<Text>,
-    /// The bytes of what is kept; empty if nothing is differentiated.
+    /// Bytes of the kept values; empty without gradients.
     pub kept_bytes: Text,
-    /// Dispatches that one kernel per operation would take.
+    /// Dispatches of one kernel per operation.
     pub unfused_dispatches: u32,
     /// Bytes of device memory that the plan reads and writes.
     pub fused_bytes: Text,
@@ -30,30 +30,30 @@ pub struct Plan {
 /// One kernel of a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlanGroup {
-    /// The kernel's name.
+    /// Kernel name.
     pub kernel: Text,
     /// `pointwise`, `reduction`, `contraction`, `attention` or `weighted sum`.
     pub kind: Text,
-    /// The operations in it, in order.
+    /// Its operations, in order.
     pub operations: List<Text>,
-    /// What it reads, with dtype and shape.
+    /// Loaded tensors, with dtype and shape.
     pub reads: List<Text>,
-    /// What it writes, with dtype and shape.
+    /// Stored tensors, with dtype and shape.
     pub writes: List<Text>,
-    /// What it saves against one kernel per operation, for example `5 dispatches, 20*M*N bytes`; empty if nothing.
+    /// Savings compared to one kernel per operation, for example `5 dispatches, 20*M*N bytes`; empty if none.
     pub saves: Text,
-    /// The names of its variants.
+    /// Names of its variants.
     pub variants: List<Text>,
 }
 
-/// An edge between producer and consumer that was not fused.
+/// A producer and consumer that did not fuse.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refusal {
     /// The producing operation.
     pub producer: Text,
     /// The consuming operation.
     pub consumer: Text,
-    /// Why the value goes through memory.
+    /// Reason for materializing the value.
     pub reason: Text,
 }
 

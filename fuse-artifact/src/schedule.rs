@@ -1,7 +1,7 @@
-//! Schedules: how the work of a kernel is divided among workgroups and invocations.
+//! Schedules: division of a kernel's work among workgroups and invocations.
 //!
-//! A schedule is data that the generator of its text, the choice at launch and the estimates of time all read. What a
-//! schedule needs of operands and sizes depends on the kernel: [`Variant::requires`](crate::Variant).
+//! Shader generator, launch and time estimates all read this data. Requirements on operands and sizes depend on the
+//! kernel: [`Variant::requires`](crate::Variant).
 
 mod attention;
 mod gemv;
@@ -27,34 +27,34 @@ pub use self::{
 /// Elements of a vector load: 16 bytes of `f32`.
 pub const LANES: u32 = 4;
 
-/// How a variant divides its work.
+/// Division of a variant's work.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Schedule {
     /// One value per index.
     Pointwise(Pointwise),
     /// Products, in tiles of the result.
     Tile(Tile),
-    /// Products with few rows, or with few sums: invocations share the depth.
+    /// Products with few rows or few sums: invocations share the depth.
     Gemv(Gemv),
     /// Reductions of rows or columns.
     Reduction(Reduction),
     /// Attention.
     Attention(Attention),
-    /// Sums weighted with a function of products.
+    /// Sums weighted by a function of products.
     WeightedSum(WeightedSum),
 }
 
-/// Each invocation computes `lanes` neighbouring elements of a domain of up to `rank` axes.
+/// Each invocation computes `lanes` neighboring elements of a domain of up to `rank` axes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pointwise {
     /// Elements per invocation, along the innermost axis.
     pub lanes: u32,
-    /// Axes that the text can index (1: flat).
+    /// Axes that the shader can index (1: flat).
     pub rank: u8,
 }
 
 impl Schedule {
-    /// Whether several workgroups share what is summed over, and a later pass takes their parts together.
+    /// True if workgroups share the summed axis and a later pass reduces their parts.
     pub const fn is_split(&self) -> bool {
         match self {
             Self::Pointwise(_) | Self::WeightedSum(_) => false,
@@ -65,7 +65,7 @@ impl Schedule {
         }
     }
 
-    /// Whether several elements are loaded at once.
+    /// True if loads are vectors.
     pub const fn loads_vectors(&self) -> bool {
         match self {
             Self::Pointwise(Pointwise { lanes, .. })
@@ -78,14 +78,15 @@ impl Schedule {
         }
     }
 
-    /// Rows, columns and step of depth of a workgroup. Of pointwise kernels the columns are elements of an invocation; of
-    /// reductions rows are kept indices, and of attentions queries; of these and of weighted sums, the depth are keys,
-    /// and a workgroup has all columns.
+    /// Rows, columns and depth step of a workgroup.
+    ///
+    /// Pointwise: columns are an invocation's elements. Reduction: rows are kept indices. Attention: rows are queries.
+    /// For all but products, depth counts keys or elements, and a workgroup has all columns.
     pub fn extents(&self) -> [u64; 3] {
         let [rows, columns, depth] = match self {
             Self::Pointwise(pointwise) => [1, pointwise.lanes, 1],
             Self::Tile(tile) => [tile.rows, tile.columns, tile.depth],
-            // Four elements of depth at a time, so that parts stay aligned for vector loads.
+            // Four elements of depth at a time keep parts aligned for vector loads.
             Self::Gemv(gemv) => [gemv.rows(), gemv.columns, gemv.depth_lanes.saturating_mul(LANES)],
             Self::Reduction(reduction) => {
                 let lanes = if reduction.is_columns() { 1 } else { reduction.lanes };
@@ -97,7 +98,7 @@ impl Schedule {
         [rows.into(), columns.into(), depth.into()]
     }
 
-    /// What an adapter must have, but for `f16`, which depends on the operands.
+    /// Required features except `f16`, which depends on the operands.
     pub const fn features(&self) -> Features {
         let mut features = Features { f16: false, subgroups: 0, coop_matrix: 0, int8_activations: false };
         match self {
@@ -119,7 +120,7 @@ impl Schedule {
     }
 }
 
-/// Names: what tables, explanations and profiles call a schedule. They are unique in a kernel's family.
+/// The schedule's name in tables, explanations and profiles, unique in a kernel's family.
 impl Display for Schedule {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
@@ -144,7 +145,6 @@ impl Display for Pointwise {
     }
 }
 
-/// What names of schedules end with whose workgroups share what is summed over.
 const fn split_suffix(split: bool) -> &'static str {
     if split { " split" } else { "" }
 }

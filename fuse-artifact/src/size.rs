@@ -5,23 +5,25 @@ use crate::List;
 /// Index into [`Function::symbols`](crate::Function::symbols): a dimension known only at launch.
 pub type SymbolId = u16;
 
-/// A dimension, or a product of dimensions: a polynomial with integer coefficients over symbols.
+/// A dimension or product of dimensions: a polynomial over symbols with integer coefficients.
 ///
-/// Invariant: terms are sorted by their symbols, no two terms have the same symbols, no coefficient is
-/// zero. Two sizes are equal for all values of the symbols exactly when they compare equal. Coefficients
-/// saturate: a size beyond 2⁶³ exceeds every device, and is only kept from panicking.
+/// # Invariant
+/// Terms are sorted by their symbols, no two terms have equal symbols, and no coefficient is zero. Hence sizes are
+/// equal for all symbol values exactly if they compare equal.
+///
+/// Coefficients saturate: a size beyond 2⁶³ exceeds every device and only must not panic.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Size {
-    /// The summands; none means zero.
+    /// Summands; empty for zero.
     pub terms: List<Term>,
 }
 
 /// `coefficient · symbols[0] · symbols[1] · …`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Term {
-    /// The factors, sorted; a square lists its symbol twice.
+    /// Factors, sorted; a square lists its symbol twice.
     pub symbols: List<SymbolId>,
-    /// The integer factor.
+    /// Integer factor.
     pub coefficient: i64,
 }
 
@@ -39,7 +41,6 @@ impl Size {
         Self::from_terms(vec![Term { symbols: Cow::Owned(vec![id]), coefficient: 1 }])
     }
 
-    /// Sorts and merges terms so that the invariant holds.
     fn from_terms(mut terms: Vec<Term>) -> Self {
         terms.sort();
         let mut merged: Vec<Term> = Vec::with_capacity(terms.len());
@@ -85,12 +86,12 @@ impl Size {
         Self::from_terms(terms)
     }
 
-    /// The product of all dimensions of a shape: its number of elements.
+    /// Product of a shape's dimensions: its number of elements.
     pub fn product<'a>(sizes: impl IntoIterator<Item = &'a Self>) -> Self {
         sizes.into_iter().fold(Self::ONE, |product, size| product.mul(size))
     }
 
-    /// The value, if it does not depend on any symbol.
+    /// The value of a size without symbols.
     pub fn as_constant(&self) -> Option<u64> {
         match &*self.terms {
             [] => Some(0),
@@ -99,7 +100,7 @@ impl Size {
         }
     }
 
-    /// The symbol, if the size is exactly one symbol.
+    /// The symbol, if the size is exactly one.
     pub fn as_symbol(&self) -> Option<SymbolId> {
         match &*self.terms {
             [Term { symbols, coefficient: 1 }] if symbols.len() == 1 => Some(symbols[0]),
@@ -107,12 +108,12 @@ impl Size {
         }
     }
 
-    /// Whether this is the literal 1.
+    /// True for the literal 1.
     pub fn is_one(&self) -> bool {
         self.as_constant() == Some(1)
     }
 
-    /// The value for given symbol values; `None` when it is negative or does not fit 64 bits.
+    /// The value for given symbol values; `None` if negative or beyond 64 bits.
     pub fn eval(&self, values: &[u64]) -> Option<u64> {
         let mut sum = 0i128;
         for term in self.terms.iter() {
@@ -125,7 +126,7 @@ impl Size {
         u64::try_from(sum).ok()
     }
 
-    /// The size as text, for example `4*M*N`, with names given by `name`. A symbol whose name is empty is taken for 1.
+    /// Formats the size, for example `4*M*N`, with names from `name`. Symbols with empty names count as 1.
     pub fn display<'a, F: Fn(SymbolId) -> &'a str>(&'a self, name: F) -> impl fmt::Display + use<'a, F> {
         DisplaySize { size: self, name }
     }
@@ -147,7 +148,7 @@ impl<'a, F: Fn(SymbolId) -> &'a str> fmt::Display for DisplaySize<'a, F> {
         if self.size.terms.is_empty() {
             return f.write_str("0");
         }
-        // Terms with symbols read best before the constant, which sorts first.
+        // The constant sorts first but reads best last.
         let constant_last = self.size.terms.iter().skip_while(|t| t.symbols.is_empty());
         let constants = self.size.terms.iter().take_while(|t| t.symbols.is_empty());
         for (i, term) in constant_last.chain(constants).enumerate() {

@@ -1,39 +1,39 @@
 use crate::{DType, List, Size, Text};
 
-/// A function as calls of the methods of a WebNN `MLGraphBuilder` (<https://www.w3.org/TR/webnn/>): for functions with the
-/// attribute `#[webnn]`.
+/// Method calls of a WebNN `MLGraphBuilder` (<https://www.w3.org/TR/webnn/>) for a function with `#[webnn]`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MlGraph {
-    /// The operands in the order in which they are made.
+    /// Operands in the order of their creation.
     pub operands: List<MlOperand>,
-    /// The results: indices into `operands`, no two of them equal, none of them an input or a constant.
+    /// Indices of the results in `operands`: distinct, and neither inputs nor constants.
     pub results: List<u16>,
 }
 
 /// One `MLOperand`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MlOperand {
-    /// How it is made.
+    /// Constructor of the operand.
     pub op: MlOp,
-    /// Its element type; truth values are WebNN's `uint8`.
+    /// Element type; `bool` is WebNN's `uint8`.
     pub dtype: DType,
-    /// Its dimensions, outermost first.
+    /// Dimensions, outermost first.
     pub shape: List<Size>,
 }
 
-/// How an operand is made. Operands of an operation are indices of earlier ones.
+/// Constructor of an operand; arguments are indices of earlier operands.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MlOp {
-    /// `input`, at most one of each parameter: the one with this index, a tensor, or a number of the host of rank 0. A `bool`
-    /// comes as `u32`.
+    /// `input` for the parameter of this index, at most one per parameter: a tensor, or a host scalar of rank 0.
+    ///
+    /// A `bool` is passed as `u32`.
     Input(u16),
-    /// `constant` of one number. With a buffer: Chromium has no constants of numbers.
+    /// `constant` of one number, in a buffer: Chromium lacks constants of numbers.
     Number(f64),
-    /// `constant` of a size that is known at launch.
+    /// `constant` of a size known at launch.
     Size(Size),
-    /// `constant` of 0, 1, 2, … along the only axis that is not 1; `i32`.
+    /// `constant` of `i32` values 0, 1, 2, … along the only axis other than 1.
     Counting,
-    /// A method of operands and of options, which are numbers.
+    /// A method with operands and numeric options.
     Call {
         /// The method.
         method: Text,
@@ -64,7 +64,7 @@ pub enum MlOp {
         /// The first index.
         start: Size,
     },
-    /// `reduceSum` and its like, with `keepDimensions`.
+    /// `reduceSum` or a similar method, with `keepDimensions`.
     Reduce {
         /// The method.
         method: Text,
@@ -77,7 +77,7 @@ pub enum MlOp {
     Gather {
         /// The operand.
         x: u16,
-        /// The coordinates along `axis`, inside of the operand.
+        /// Coordinates along `axis`, in bounds.
         indices: u16,
         /// The axis.
         axis: u8,

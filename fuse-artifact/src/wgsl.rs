@@ -1,33 +1,33 @@
-//! Texts of shaders, and how a program carries many that have most of their lines in common.
+//! Shader sources, and line sharing between the shaders of a program.
 
 use std::{borrow::Cow, collections::HashMap, fmt::Write, sync::Arc};
 
 use crate::Text;
 
-/// The text of a shader.
+/// Source of a shader.
 #[derive(Clone, Debug)]
 pub enum Wgsl {
-    /// As it is.
+    /// An unshared source.
     Whole(Text),
-    /// In lines that it shares with other shaders; not in pages, to which [`shared_texts`](crate::shared_texts) gives whole texts.
+    /// Lines shared with other shaders; pages use whole sources instead ([`shared_texts`](crate::shared_texts)).
     #[cfg(not(target_arch = "wasm32"))]
     Shared {
-        /// The texts of a function.
+        /// Sources of a function.
         texts: &'static SharedTexts,
-        /// The text's index.
+        /// Index of the source.
         number: u32,
     },
-    /// As [`Wgsl::Shared`], of a function that was made at run time.
+    /// [`Wgsl::Shared`] for a function made at run time.
     Made {
-        /// The texts of the function.
+        /// Sources of the function.
         texts: Arc<MadeTexts>,
-        /// The text's index.
+        /// Index of the source.
         number: u32,
     },
 }
 
 impl Wgsl {
-    /// The text.
+    /// The whole source.
     pub fn text(&self) -> Cow<'_, str> {
         match self {
             Self::Whole(text) => Cow::Borrowed(text),
@@ -37,7 +37,7 @@ impl Wgsl {
         }
     }
 
-    /// Whether the text has this somewhere.
+    /// True if the source contains `part`.
     pub fn contains(&self, part: &str) -> bool {
         self.text().contains(part)
     }
@@ -61,29 +61,30 @@ impl PartialEq for Wgsl {
     }
 }
 
-/// The texts of a function that was made at run time, in lines that they share.
+/// Sources of a function made at run time, with shared lines.
 #[derive(Debug)]
 pub struct MadeTexts {
     /// Distinct lines.
     pub lines: Box<str>,
-    /// For each text its parts, as in [`SharedTexts`].
+    /// Parts of each source, as in [`SharedTexts`].
     pub parts: Box<[Box<str>]>,
 }
 
-/// Texts in lines that they share.
+/// Sources with shared lines.
 #[derive(Debug)]
 pub struct SharedTexts {
-    /// Distinct lines, which count as one text.
+    /// Distinct lines, concatenated for offsets.
     pub lines: &'static [&'static str],
-    /// For each text, offset and length of its parts in bytes, each followed by a space; no part spans two of `lines`. Texts, because
-    /// lists of numbers make expansions long.
+    /// Parts of each source: offset and length in bytes, each followed by a space.
+    ///
+    /// No part spans two of `lines`. These are strings, because lists of numbers lengthen expansions.
     pub parts: &'static [&'static str],
 }
 
-/// The text of these parts of lines.
+/// Joins parts of lines to a source.
 ///
 /// # Panics
-/// If the lines have no such part.
+/// If a part is out of bounds.
 pub fn join(lines: &[&str], parts: &str) -> String {
     let number = |text: &str| text.parse::<usize>().expect("parts are numbers");
     let mut numbers = parts.split_ascii_whitespace().map(number);
@@ -100,9 +101,11 @@ pub fn join(lines: &[&str], parts: &str) -> String {
     text
 }
 
-/// The texts `$texts` of a function, as expansions write it: `[fuse path] [$texts] [lines of pages] [other lines] [parts of texts in
-/// pages] [parts of other texts]`. Pages, which are compressed, carry whole texts, because compression finds more in these than
-/// sharing by lines does. `fuse!` joins them once more, because rustc's interpreter would take minutes to.
+/// Defines the sources `$texts` of a function in expansions.
+///
+/// Arguments: `[fuse path] [$texts] [lines of pages] [other lines] [parts of texts in pages] [parts of other texts]`.
+/// Pages are compressed and carry whole sources, which compress better than shared lines. `fuse!` joins them in another
+/// expansion, because rustc's interpreter would take minutes.
 #[cfg(target_arch = "wasm32")]
 #[doc(hidden)]
 #[macro_export]
@@ -112,20 +115,21 @@ macro_rules! shared_texts {
     };
 }
 
-/// The texts `$texts` of a function, as expansions write it: `[fuse path] [$texts] [lines of pages] [other lines] [parts of texts in
-/// pages] [parts of other texts]`.
+/// Defines the sources `$texts` of a function in expansions.
+///
+/// Arguments: `[fuse path] [$texts] [lines of pages] [other lines] [parts of texts in pages] [parts of other texts]`.
 #[cfg(not(target_arch = "wasm32"))]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! shared_texts {
     ([$($fuse:tt)*] [$texts:ident] [$lines:literal] [$others:literal] [$($parts:literal)*] [$($other_parts:literal)*]) => {
-        // A static, not a constant: rustc lowers a constant again at each place that refers to it.
+        // A static, not a constant: rustc lowers a constant at each reference.
         static $texts: $crate::SharedTexts =
             $crate::SharedTexts { lines: &[$lines, $others], parts: &[$($parts,)* $($other_parts,)*] };
     };
 }
 
-/// One of these texts, as expansions write it: `shared_wgsl!(TEXTS, number)`.
+/// One of these sources in expansions: `shared_wgsl!(TEXTS, number)`.
 #[cfg(target_arch = "wasm32")]
 #[doc(hidden)]
 #[macro_export]
@@ -135,7 +139,7 @@ macro_rules! shared_wgsl {
     };
 }
 
-/// One of these texts, as expansions write it: `shared_wgsl!(TEXTS, number)`.
+/// One of these sources in expansions: `shared_wgsl!(TEXTS, number)`.
 #[cfg(not(target_arch = "wasm32"))]
 #[doc(hidden)]
 #[macro_export]
@@ -145,22 +149,22 @@ macro_rules! shared_wgsl {
     };
 }
 
-/// The distinct lines of texts, in the order in which they first appear.
+/// Distinct lines of sources, in order of first appearance.
 #[derive(Default)]
 pub struct SharedLines {
     text: String,
     offsets: HashMap<String, usize>,
-    /// Where the second of the two texts begins.
+    /// Start of the second string.
     cut: Option<usize>,
 }
 
 impl SharedLines {
-    /// Adds the lines of a text that are new. Returns the parts that it consists of: equal texts have equal parts.
+    /// Adds new lines of a source and returns its parts; equal sources have equal parts.
     pub fn add(&mut self, text: &str) -> String {
         let mut parts: Vec<[usize; 2]> = vec![];
         for line in text.split_inclusive('\n') {
             let end = parts.last().map(|[first, length]| first + length).filter(|&end| self.cut != Some(end));
-            // Most lines follow the one before as they do in an earlier text, and most others are known.
+            // Most lines follow the previous one as in an earlier source, and most others are known.
             if let (Some(end), Some([_, length])) = (end, parts.last_mut())
                 && self.has(line, end)
             {
@@ -180,13 +184,13 @@ impl SharedLines {
         text
     }
 
-    /// True if this whole line begins at an offset.
+    /// True if this whole line starts at `offset`.
     fn has(&self, line: &str, offset: usize) -> bool {
         let is_on_one_side = self.cut.is_none_or(|cut| cut <= offset || offset + line.len() <= cut);
         line.ends_with('\n') && is_on_one_side && self.text.as_bytes()[offset..].starts_with(line.as_bytes())
     }
 
-    /// Adds a line. Returns where it begins.
+    /// Appends a line and returns its offset.
     fn push(&mut self, line: &str) -> usize {
         let offset = self.text.len();
         self.text.push_str(line);
@@ -194,12 +198,12 @@ impl SharedLines {
         offset
     }
 
-    /// What is added from here on goes into a second text.
+    /// Starts the second string.
     pub fn cut(&mut self) {
         self.cut = Some(self.text.len());
     }
 
-    /// The lines, before and after the cut.
+    /// The lines before and after the cut.
     pub fn texts(&self) -> [&str; 2] {
         let (first, second) = self.text.split_at(self.cut.unwrap_or(self.text.len()));
         [first, second]

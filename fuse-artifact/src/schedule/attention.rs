@@ -1,79 +1,79 @@
-//! Attention: a workgroup keeps queries and walks over the keys.
+//! Attention schedules: a workgroup keeps queries and steps over the keys.
 
 use std::fmt::{self, Display, Formatter};
 
 use super::{LANES, SLICE_PAD, split_suffix};
 use crate::COOP_MATRIX_SUBGROUP;
 
-/// How an attention is computed. Where it is split, several workgroups share the keys, and a second pass combines them.
+/// Schedule of an attention. With `split`, workgroups share the keys, and a second pass combines them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attention {
-    /// Queries, keys and values pass through workgroup memory.
+    /// Queries, keys and values are staged in workgroup memory.
     Tile(AttentionTile),
-    /// The same, multiplied in cooperative matrices.
+    /// Staged, multiplied in cooperative matrices.
     CoopMatrix(AttentionCoopMatrix),
     /// Few queries: groups of invocations read whole rows of keys and values.
     Decode(Decode),
-    /// Invocations have queries of their own and keep nothing in workgroup memory.
+    /// Invocations have queries of their own and use no workgroup memory.
     Unstaged(Unstaged),
 }
 
-/// Sizes of a tile.
+/// A tile of an attention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AttentionTile {
-    /// Queries of a workgroup.
+    /// Queries per workgroup.
     pub queries: u32,
-    /// Keys of one step.
+    /// Keys per step.
     pub keys: u32,
     /// Queries per invocation, a multiple of 4.
     pub rows: u32,
-    /// Invocations that share a query; they are neighbors.
+    /// Neighboring invocations that share a query.
     pub across: u32,
-    /// Depth of one load of keys into workgroup memory, a multiple of 4.
+    /// Depth per load of keys into workgroup memory, a multiple of 4.
     pub depth_step: u32,
-    /// Keys of one load of values into workgroup memory, a multiple of 4 that divides `keys`.
+    /// Keys per load of values into workgroup memory, a multiple of 4 that divides `keys`.
     pub value_step: u32,
-    /// The largest depth, a multiple of `depth_step`.
+    /// Maximum depth, a multiple of `depth_step`.
     pub depth: u32,
-    /// The largest number of value columns, a multiple of `4·across`.
+    /// Maximum number of value columns, a multiple of `4·across`.
     pub columns: u32,
-    /// Elements per load, 4 or 1.
+    /// Elements per load: 4 or 1.
     pub lanes: u32,
-    /// Whether the queries stay in workgroup memory; else they are loaded with the keys.
+    /// Keeps queries in workgroup memory, instead of reloading them with the keys.
     pub resident: bool,
-    /// Whether workgroups share the keys.
+    /// Workgroups share the keys.
     pub split: bool,
 }
 
-/// Sizes of a tile of cooperative matrices. Depth and columns are those of every launch that it takes.
+/// A tile of cooperative matrices, for launches with exactly its depth and columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AttentionCoopMatrix {
-    /// Queries of a subgroup, a multiple of 16.
+    /// Queries per subgroup, a multiple of 16.
     pub rows: u32,
-    /// Subgroups of a workgroup.
+    /// Subgroups per workgroup.
     pub subgroups: u32,
-    /// Keys of one step, a multiple of 16.
+    /// Keys per step, a multiple of 16.
     pub keys: u32,
     /// The depth.
     pub depth: u32,
-    /// The number of value columns.
+    /// Number of value columns.
     pub columns: u32,
-    /// Whether slices of values have memory of their own; else they take turns with those of keys.
+    /// Gives slices of values their own memory, instead of sharing that of keys.
     pub own_values: bool,
-    /// Whether workgroups share the keys.
+    /// Workgroups share the keys.
     pub split: bool,
 }
 
-/// Sizes for few queries.
+/// A schedule for few queries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decode {
-    /// Queries of a workgroup.
+    /// Queries per workgroup.
     pub queries: u32,
-    /// The largest depth, a multiple of [`DECODE_SPAN`].
+    /// Maximum depth, a multiple of [`DECODE_SPAN`].
     pub depth: u32,
-    /// The largest number of value columns, a multiple of [`DECODE_SPAN`].
+    /// Maximum number of value columns, a multiple of [`DECODE_SPAN`].
     pub columns: u32,
-    /// Whether workgroups share the keys.
+    /// Workgroups share the keys.
     pub split: bool,
 }
 
@@ -83,28 +83,28 @@ pub const DECODE_LANES: u32 = 8;
 /// Elements that the invocations of a key read at once.
 pub const DECODE_SPAN: u32 = DECODE_LANES * LANES;
 
-/// Groups of invocations of a workgroup; each has its own keys.
+/// Groups of invocations per workgroup, each with its own keys.
 pub const DECODE_GROUPS: u32 = 16;
 
-/// Keys of a step: four for each group.
+/// Keys per step: four for each group.
 pub const DECODE_KEYS: u32 = DECODE_GROUPS * LANES;
 
-/// Sizes where invocations have queries of their own.
+/// A schedule whose invocations have queries of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unstaged {
-    /// Queries of an invocation.
+    /// Queries per invocation.
     pub queries: u32,
-    /// The largest depth.
+    /// Maximum depth.
     pub depth: u32,
-    /// The largest number of value columns, a multiple of 4.
+    /// Maximum number of value columns, a multiple of 4.
     pub columns: u32,
 }
 
-/// Invocations of a workgroup of [`Unstaged`]: few, so that a processor's cores all have some.
+/// Invocations per workgroup of [`Unstaged`]: few, so that all cores of a CPU have work.
 pub const UNSTAGED_INVOCATIONS: u32 = 16;
 
 impl Attention {
-    /// Whether workgroups share the keys.
+    /// True if workgroups share the keys.
     pub const fn is_split(&self) -> bool {
         match self {
             Self::Tile(tile) => tile.split,
@@ -114,7 +114,7 @@ impl Attention {
         }
     }
 
-    /// Queries of a workgroup.
+    /// Queries per workgroup.
     pub const fn queries(&self) -> u32 {
         match self {
             Self::Tile(tile) => tile.queries,
@@ -124,7 +124,7 @@ impl Attention {
         }
     }
 
-    /// Keys of one step.
+    /// Keys per step.
     pub const fn keys(&self) -> u32 {
         match self {
             Self::Tile(tile) => tile.keys,
@@ -134,13 +134,13 @@ impl Attention {
         }
     }
 
-    /// The largest depth and number of value columns, whichever is larger.
+    /// The larger of maximum depth and maximum value columns.
     pub const fn head(&self) -> u32 {
         let [depth, columns] = self.sides();
         if depth > columns { depth } else { columns }
     }
 
-    /// The largest depth, and the largest number of value columns.
+    /// Maximum depth, then maximum value columns.
     const fn sides(&self) -> [u32; 2] {
         match self {
             Self::Tile(tile) => [tile.depth, tile.columns],
@@ -152,37 +152,37 @@ impl Attention {
 }
 
 impl AttentionTile {
-    /// Invocations of a workgroup.
+    /// Invocations per workgroup.
     pub const fn invocations(&self) -> u32 {
         self.queries / self.rows * self.across
     }
 
-    /// Scores of an invocation per query, a multiple of 4.
+    /// Scores per invocation and query, a multiple of 4.
     pub const fn scores(&self) -> u32 {
         self.keys / self.across
     }
 
-    /// Columns of an invocation, a multiple of 4.
+    /// Columns per invocation, a multiple of 4.
     pub const fn outputs(&self) -> u32 {
         self.columns / self.across
     }
 
-    /// Elements of the queries that are in workgroup memory at a time.
+    /// Elements of queries in workgroup memory at a time.
     pub const fn query_elements(&self) -> u32 {
         self.queries * if self.resident { self.depth } else { self.depth_step }
     }
 
-    /// Elements of the exponentials that are in workgroup memory at a time: for each query a vector of each invocation.
+    /// Elements of exponentials in workgroup memory at a time: a vector per query and invocation.
     pub const fn weight_elements(&self) -> u32 {
         self.queries * self.across * LANES
     }
 
-    /// Whether what invocations know of their rows passes through the memory of the exponentials.
+    /// True if row statistics pass through the memory of the exponentials.
     pub const fn parts_share_weights(&self) -> bool {
         !self.resident
     }
 
-    /// Elements of the memory that keys and values take turns in.
+    /// Elements of the memory shared by keys and values.
     pub const fn stage_elements(&self) -> u32 {
         let (keys, values) = (self.keys * self.depth_step, self.value_step * self.columns);
         if keys > values { keys } else { values }
@@ -190,28 +190,28 @@ impl AttentionTile {
 }
 
 impl AttentionCoopMatrix {
-    /// Rows, columns and depth of the matrices.
+    /// Rows, columns and depth of a matrix.
     pub const SIZE: u32 = 16;
 
-    /// Vectors of four of a matrix of scores or outputs.
+    /// 4-vectors of a matrix of scores or outputs.
     pub const VECTORS: u32 = Self::SIZE * Self::SIZE / 4;
 
-    /// Queries of a workgroup.
+    /// Queries per workgroup.
     pub const fn queries(&self) -> u32 {
         self.rows * self.subgroups
     }
 
-    /// Invocations of a workgroup.
+    /// Invocations per workgroup.
     pub const fn invocations(&self) -> u32 {
         self.subgroups * COOP_MATRIX_SUBGROUP
     }
 
-    /// Vectors of four from one line of a slice or of probabilities to the next, for lines of `elements`.
+    /// 4-vectors between lines of a slice or of probabilities, for lines of `elements`.
     pub const fn line_vectors(elements: u32) -> u32 {
         (elements + SLICE_PAD) / 4
     }
 
-    /// Vectors of four of a slice of keys, of one of values, and of the probabilities of all subgroups.
+    /// 4-vectors of a slice of keys, a slice of values, and the probabilities of all subgroups.
     pub const fn slice_vectors(&self) -> [u32; 3] {
         let (keys, values) = (self.keys * Self::line_vectors(self.depth), self.keys * Self::line_vectors(self.columns));
         let shared = if keys > values { keys } else { values };
@@ -219,7 +219,7 @@ impl AttentionCoopMatrix {
         if self.own_values { [keys, values, weights] } else { [shared, 0, weights] }
     }
 
-    /// Vectors of four of all subgroups' strips.
+    /// 4-vectors of all subgroups' strips.
     pub const fn strip_vectors(&self) -> u32 {
         self.subgroups * Self::VECTORS
     }
@@ -232,7 +232,7 @@ impl AttentionCoopMatrix {
 }
 
 impl Unstaged {
-    /// Queries of a workgroup.
+    /// Queries per workgroup.
     pub const fn rows(&self) -> u32 {
         self.queries * UNSTAGED_INVOCATIONS
     }
@@ -253,9 +253,9 @@ impl Display for Attention {
             Self::Unstaged(unstaged) => write!(f, "unstaged {}", unstaged.queries)?,
         }
         match self {
-            // Those serve any depth.
+            // Scalar tiles serve any depth.
             Self::Tile(AttentionTile { lanes: 1, .. }) => write!(f, " head {columns}")?,
-            // Both are rounded up for most heads that are square.
+            // Both are rounded up for most square heads.
             _ if 2 * depth.min(columns) > self.head() => write!(f, " head {}", self.head())?,
             _ => write!(f, " head {depth}x{columns}")?,
         }

@@ -1,45 +1,46 @@
-//! Products of few rows with a matrix: invocations have few sums, and share the depth.
+//! Schedules of products with few rows: invocations have few sums and share the depth.
 
 use std::fmt::{self, Display, Formatter};
 
 use super::{LANES, split_suffix};
 
-/// The sizes of a product with few rows or few sums.
+/// A product with few rows or few sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gemv {
-    /// The rows of a workgroup.
+    /// Rows per workgroup.
     pub rows: GemvRows,
-    /// Columns of a workgroup; where it has one row, sums.
+    /// Columns per workgroup; with one row, sums.
     pub columns: u32,
-    /// Invocations that share a sum, or, where each has four neighbouring columns, those.
+    /// Invocations that share a sum, or four neighboring columns.
     pub depth_lanes: u32,
-    /// How right operands are read.
+    /// Loads of right operands.
     pub rhs: GemvRhs,
 }
 
-/// The rows of a workgroup.
+/// Rows per workgroup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GemvRows {
-    /// All of them.
+    /// All rows, up to a maximum.
     AtMost {
-        /// How many there may be.
+        /// Maximum rows.
         rows: u32,
-        /// Whether right operands lie along the depth in memory, so that invocations that share a sum are neighbours; otherwise
-        /// invocations of neighbouring columns are.
+        /// Right operands are contiguous along the depth, and neighboring invocations share a sum.
+        ///
+        /// Else neighboring invocations have neighboring columns.
         along_depth: bool,
-        /// Whether several workgroups share the depth and a second pass adds their sums.
+        /// Split-K: workgroups share the depth, and a second pass adds their sums.
         split: bool,
     },
-    /// One, of any number; right operands lie along the depth.
+    /// One of any number of rows; right operands are contiguous along the depth.
     One,
 }
 
-/// How right operands are read.
+/// Loads of right operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GemvRhs {
     /// Value by value.
     Elements {
-        /// Whether the depth must be a multiple of a step, which spares masks and reads the left operand in vectors.
+        /// Requires a depth of whole steps: no masks, and vector loads of the left operand.
         k_aligned: bool,
     },
     /// Quantized, by whole words.
@@ -47,7 +48,7 @@ pub enum GemvRhs {
         /// Bits per value.
         bits: u32,
     },
-    /// Quantized, by whole words; the left operand is rounded to 8 bits, and integers are multiplied.
+    /// Quantized, by whole words; rounds the left operand to 8 bits and multiplies integers.
     Int8 {
         /// Bits per value.
         bits: u32,
@@ -55,7 +56,7 @@ pub enum GemvRhs {
 }
 
 impl Gemv {
-    /// The most rows of a workgroup.
+    /// Maximum rows per workgroup.
     pub const fn rows(&self) -> u32 {
         match self.rows {
             GemvRows::AtMost { rows, .. } => rows,
@@ -63,29 +64,29 @@ impl Gemv {
         }
     }
 
-    /// Whether workgroups share the depth, so that a second pass follows.
+    /// True if workgroups share the depth and a second pass follows.
     pub const fn is_split(&self) -> bool {
         matches!(self.rows, GemvRows::AtMost { split: true, .. })
     }
 
-    /// Whether invocations that share a sum are neighbours, which read neighbouring depths.
+    /// True if neighboring invocations share a sum and read neighboring depths.
     pub const fn along_depth(&self) -> bool {
         !matches!(self.rows, GemvRows::AtMost { along_depth: false, .. })
     }
 
-    /// Whether each result is of four neighbouring columns: not where invocations share a single sum.
+    /// True if a result is four neighboring columns, false for single sums.
     pub const fn stores_vectors(&self) -> bool {
         !matches!((self.rows, self.rhs), (GemvRows::One, GemvRhs::Elements { .. }))
     }
 
-    /// Invocations that have neighbouring columns, four each.
+    /// Invocations along the columns, four columns each.
     pub const fn across(&self) -> u32 {
         self.columns / LANES
     }
 }
 
 impl GemvRhs {
-    /// Bits per value where whole words are read.
+    /// Bits per value for whole-word loads.
     pub const fn bits(self) -> Option<u32> {
         match self {
             Self::Elements { .. } => None,

@@ -4,75 +4,75 @@ use std::fmt::{self, Display, Formatter};
 
 use super::split_suffix;
 
-/// The sizes of a reduction.
+/// A schedule of a reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reduction {
-    /// Where neighbouring invocations lie.
+    /// Direction of neighboring invocations.
     pub order: ReductionOrder,
-    /// Kept indices of a workgroup.
+    /// Kept indices per workgroup.
     pub rows: u32,
-    /// Invocations that share a kept index, or of columns `lanes` neighbouring ones.
+    /// Invocations that share a kept index, or `lanes` neighboring ones of columns.
     pub invocations: u32,
     /// Elements per load.
     pub lanes: u32,
-    /// Kept and reduced axes that the text can index.
+    /// Kept and reduced axes that the shader can index.
     pub axes: [u8; 2],
-    /// Whether those are fewer than the kernel has: some must merge at launch.
+    /// The kernel has more axes than these; some must merge at launch.
     pub merged: bool,
-    /// Whether several workgroups share a kept index, with a pass for each dependent reduction and one more.
+    /// Workgroups share a kept index, with a pass per dependent reduction and one more.
     pub split: bool,
 }
 
-/// The direction along which neighbouring invocations lie.
+/// Direction of neighboring invocations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReductionOrder {
     /// Along the innermost reduced axis.
     Rows {
-        /// What an invocation keeps of its row.
+        /// Loads that an invocation keeps of its row.
         loads: RowLoads,
-        /// The smallest subgroup for the operations by which its invocations combine what they found; without, they use
-        /// workgroup memory alone.
+        /// Minimum subgroup size for combining partial results; `None` uses workgroup memory alone.
         subgroups: Option<u32>,
     },
     /// Along the innermost kept axis.
     Columns,
-    /// As `Columns`, for sums of elements that count only where an integer of theirs is the coordinate along a kept axis
-    /// (scatter-add): a workgroup looks through these integers, and reads only elements that count for one of its own.
+    /// Like `Columns`, for scatter-adds: sums of elements whose index equals the coordinate along a kept axis.
+    ///
+    /// A workgroup scans the indices and reads only the elements of its own coordinates.
     Scatter {
-        /// The axis, of the kept ones.
+        /// The compared kept axis.
         axis: u8,
     },
 }
 
-/// What an invocation keeps of its row.
+/// Loads that an invocation keeps of its row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowLoads {
-    /// So many loads in registers, so that each element is read once.
+    /// This many loads in registers; each element is read once.
     Held(u32),
-    /// Nothing: rows of any length are read once per dependent reduction, and once more for outputs of the row's length.
+    /// None: reads rows of any length once per dependent reduction, and once for outputs of the row's length.
     Streamed,
 }
 
 impl Reduction {
-    /// The reduction by one workgroup for its rows, which loads one element at a time.
+    /// An unsplit schedule with scalar loads.
     pub const fn new(order: ReductionOrder, [rows, invocations]: [u32; 2], axes: [u8; 2]) -> Self {
         Self { order, rows, invocations, lanes: 1, axes, merged: false, split: false }
     }
 
-    /// Loads under way at a time where rows are streamed.
+    /// Loads in flight for streamed rows.
     pub const UNROLL: u32 = 4;
 
-    /// Loads of an access that an invocation has under way at a time.
+    /// Loads of an access that an invocation has in flight.
     pub const fn slots(&self) -> u32 {
         match self.order {
             ReductionOrder::Rows { loads: RowLoads::Held(loads), .. } => loads,
-            // Schedules for whatever is left are kept short.
+            // Fallback schedules have short shaders.
             ReductionOrder::Rows { loads: RowLoads::Streamed, .. } if self.lanes == 1 && self.rows > 1 => 1,
             ReductionOrder::Rows { .. } | ReductionOrder::Columns | ReductionOrder::Scatter { .. } => Self::UNROLL,
         }
     }
 
-    /// Whether neighbouring invocations lie along the innermost kept axis.
+    /// True if neighboring invocations lie along the innermost kept axis.
     pub const fn is_columns(&self) -> bool {
         match self.order {
             ReductionOrder::Rows { .. } => false,
@@ -80,7 +80,7 @@ impl Reduction {
         }
     }
 
-    /// The kept axis whose coordinates decide which elements count, if they do.
+    /// The compared kept axis of a scatter-add.
     pub const fn scatters(&self) -> Option<u8> {
         match self.order {
             ReductionOrder::Rows { .. } | ReductionOrder::Columns => None,
@@ -88,14 +88,15 @@ impl Reduction {
         }
     }
 
-    /// Integers that a workgroup of a scatter-add looks through before it reads what counts.
+    /// Indices that a workgroup of a scatter-add scans before it reads elements.
     pub const CHUNK: u32 = 1 << 12;
 
-    /// Elements of the longest row of a scatter-add, of which an invocation may read all: drivers that run on processors end its
-    /// loops after 65535 rounds in all.
+    /// Maximum row length of a scatter-add; one invocation may read a whole row.
+    ///
+    /// Software drivers end its loops after 65535 rounds in total.
     pub const LONGEST_SCATTERED: u32 = Self::UNROLL << 15;
 
-    /// The smallest subgroup for the operations by which invocations combine what they found, if they do.
+    /// Minimum subgroup size for combining partial results, if subgroups are used.
     pub const fn subgroups(&self) -> Option<u32> {
         match self.order {
             ReductionOrder::Rows { subgroups, .. } => subgroups,
@@ -103,7 +104,7 @@ impl Reduction {
         }
     }
 
-    /// Loads that are held in registers.
+    /// Loads held in registers.
     pub const fn held(&self) -> Option<u32> {
         match self.order {
             ReductionOrder::Rows { loads: RowLoads::Held(loads), .. } => Some(loads),
@@ -111,7 +112,7 @@ impl Reduction {
         }
     }
 
-    /// Invocations of a workgroup.
+    /// Invocations per workgroup.
     pub const fn workgroup(&self) -> u32 {
         match self.order {
             ReductionOrder::Rows { .. } => self.rows * self.invocations,
@@ -121,7 +122,7 @@ impl Reduction {
 }
 
 impl ReductionOrder {
-    /// Rows whose invocations keep `loads`, and combine what they found in workgroup memory alone.
+    /// Rows with `loads`, combined in workgroup memory alone.
     pub const fn rows(loads: RowLoads) -> Self {
         Self::Rows { loads, subgroups: None }
     }

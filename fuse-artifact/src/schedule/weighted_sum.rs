@@ -1,65 +1,67 @@
-//! Weighted sums: a workgroup keeps rows of the sums and walks over the keys, whose weights it computes from products.
+//! Schedules of weighted sums: a workgroup keeps rows of the sums and steps over keys, computing weights from products.
 
 use std::fmt::{self, Display, Formatter};
 
 use super::{AttentionCoopMatrix, LANES};
 use crate::COOP_MATRIX_SUBGROUP;
 
-/// Sizes of a tile. In cooperative matrices of 16×16, four invocations share a row, a subgroup has eight times the rows of an
-/// invocation, and depths and columns are those of every launch that it takes.
+/// A tile of weighted sums.
+///
+/// In cooperative matrices of 16×16, four invocations share a row, and a subgroup has eight times an invocation's rows.
+/// Launches must have exactly its depths and columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WeightedSum {
-    /// Rows of a workgroup.
+    /// Rows per workgroup.
     pub rows: u32,
-    /// Rows per invocation, a multiple of 4 but in cooperative matrices.
+    /// Rows per invocation, a multiple of 4 except in cooperative matrices.
     pub invocation_rows: u32,
-    /// Invocations that share a row; they are neighbors.
+    /// Neighboring invocations that share a row.
     pub across: u32,
-    /// Depth of one load of operands of products into workgroup memory, a multiple of 4.
+    /// Depth per load of product operands into workgroup memory, a multiple of 4.
     pub depth_step: u32,
-    /// Keys of one load of what is summed, a multiple of 4 that divides [`keys`](Self::keys).
+    /// Keys per load of summands, a multiple of 4 that divides [`keys`](Self::keys).
     pub value_step: u32,
-    /// The largest number of columns, a multiple of `4·across`.
+    /// Maximum number of columns, a multiple of `4·across`.
     pub columns: u32,
-    /// Elements per load, 4 or 1.
+    /// Elements per load: 4 or 1.
     pub lanes: u32,
-    /// Whether products and sums are computed in cooperative matrices.
+    /// Computes products and sums in cooperative matrices.
     pub coop_matrix: bool,
 }
 
 impl WeightedSum {
-    /// Invocations of a workgroup.
+    /// Invocations per workgroup.
     pub const fn invocations(&self) -> u32 {
         self.rows / self.invocation_rows * self.across
     }
 
-    /// Keys of one step: each invocation has a vector of weights per row.
+    /// Keys per step: a vector of weights per invocation and row.
     pub const fn keys(&self) -> u32 {
         self.across * LANES
     }
 
-    /// Columns of an invocation, a multiple of 4.
+    /// Columns per invocation, a multiple of 4.
     pub const fn outputs(&self) -> u32 {
         self.columns / self.across
     }
 
-    /// Elements of left operands that are in workgroup memory at a time.
+    /// Elements of left operands in workgroup memory at a time.
     pub const fn lhs_elements(&self) -> u32 {
         self.rows * self.depth_step
     }
 
-    /// Elements of the weights that are in workgroup memory at a time: of one sum.
+    /// Elements of one sum's weights in workgroup memory at a time.
     pub const fn weight_elements(&self) -> u32 {
         self.rows * self.keys()
     }
 
-    /// Elements of the memory that right operands and what is summed take turns in.
+    /// Elements of the memory shared by right operands and summands.
     pub const fn stage_elements(&self) -> u32 {
         let (keys, values) = (self.keys() * self.depth_step, self.value_step * self.columns);
         if keys > values { keys } else { values }
     }
 
-    /// The tile of cooperative matrices with so many rows of each of 4 subgroups, and steps of 16 keys.
+    /// The cooperative-matrix tile with `rows` rows for each of 4 subgroups, and steps of 16 keys.
     pub const fn in_matrices(rows: u32, head: u32) -> Self {
         let (step, across) = (AttentionCoopMatrix::SIZE, AttentionCoopMatrix::SIZE / LANES);
         let invocation_rows = rows * across / COOP_MATRIX_SUBGROUP;
@@ -75,22 +77,22 @@ impl WeightedSum {
         }
     }
 
-    /// Rows of a subgroup.
+    /// Rows per subgroup.
     pub const fn subgroup_rows(&self) -> u32 {
         self.invocation_rows * COOP_MATRIX_SUBGROUP / self.across
     }
 
-    /// Vectors of four of a slice: for each key a line of columns.
+    /// 4-vectors of a slice: a line of columns per key.
     pub const fn slice_vectors(&self) -> u32 {
         self.keys() * AttentionCoopMatrix::line_vectors(self.columns)
     }
 
-    /// Vectors of four of the weights of a sum.
+    /// 4-vectors of one sum's weights.
     pub const fn weight_vectors(&self) -> u32 {
         self.rows * AttentionCoopMatrix::line_vectors(self.keys())
     }
 
-    /// Vectors of four of all subgroups' strips for a product.
+    /// 4-vectors of all subgroups' strips for a product.
     pub const fn strip_vectors(&self) -> u32 {
         self.rows / self.subgroup_rows() * AttentionCoopMatrix::VECTORS
     }
