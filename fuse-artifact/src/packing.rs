@@ -90,7 +90,7 @@ impl Packing {
 
     /// Sets the value at `index` of a packed axis, which must be 0 before.
     ///
-    /// `word` adds bits to a word. Higher bits of `value` are ignored.
+    /// `word` sets bits of a word. Higher bits of `value` are ignored.
     pub fn pack(self, index: usize, value: u32, mut word: impl FnMut(usize, u32)) {
         let bit = index * self.bits() as usize;
         let (first, shift) = (bit / 32, bit % 32);

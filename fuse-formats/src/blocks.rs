@@ -1,9 +1,8 @@
-//! Blocks of ggml: bytes to `f32` values and back.
+//! ggml's blocks: bytes to `f32` values and back.
 //!
-//! Input of [`decode`]: whole blocks of one [`BlockType`]. Output: their values, in the order of the tensor's
-//! elements. The formulas are those of ggml's reference functions (`dequantize_row_*`, `quantize_row_*_ref`), with
-//! the same `f32` operations in the same order, so that results agree in every bit with a build of them that does
-//! not contract products and sums.
+//! Input of [`decode`]: whole blocks of one [`BlockType`]. Output: their values in element order. The formulas are
+//! those of ggml's reference functions (`dequantize_row_*`, `quantize_row_*_ref`), with the same `f32` operations in
+//! the same order. Results are bit-identical to a build of ggml without fused multiply-adds.
 
 mod block_type;
 mod coded;
@@ -27,7 +26,7 @@ const SUPER: usize = 256;
 /// Elements of a small block: ggml's `QK4_0`, `QK4_1`, `QK5_0`, `QK5_1` and `QK8_0`.
 const SMALL: usize = 32;
 
-/// Why blocks cannot be decoded or encoded.
+/// Error of decoding or encoding blocks.
 #[derive(Clone, Error, PartialEq, Eq)]
 pub enum Error {
     /// The bytes are not whole blocks.
@@ -50,14 +49,14 @@ pub enum Error {
         /// Values that were passed.
         found: usize,
     },
-    /// The slice for the results has another length than the input asks for.
+    /// The output slice does not match the input.
     #[error("{ty}: expected room for {expected} results, found {found}")]
     Output {
         /// The type of the blocks.
         ty: BlockType,
-        /// Elements (or bytes) that the input becomes.
+        /// Elements (or bytes) of the result.
         expected: usize,
-        /// Length of the slice that was passed.
+        /// Length of the output slice.
         found: usize,
     },
     /// There is no decoder for this type.
@@ -74,7 +73,7 @@ pub enum Error {
     },
 }
 
-/// As `Display` says it: that is what a program prints whose `main` returns the error.
+/// Same as `Display`, because a program prints this if its `main` returns the error.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
@@ -83,12 +82,12 @@ impl fmt::Debug for Error {
 
 /// Decodes whole blocks.
 ///
-/// `bytes` holds n blocks of [`BlockType::block_bytes`] bytes, `out` has room for n times
-/// [`BlockType::block_len`] values. VjpPair are little endian. Scales that are not finite are decoded as they are.
+/// `bytes` holds n blocks of [`BlockType::block_bytes`] bytes, and `out` holds n times [`BlockType::block_len`] values.
+/// `f16` values are little endian. Scales that are not finite are decoded as they are.
 ///
 /// # Errors
 ///
-/// [`Error::NoDecoder`], [`Error::PartialBlock`], or [`Error::Output`] when `out` has another length.
+/// [`Error::NoDecoder`], [`Error::PartialBlock`], or [`Error::Output`] if `out` has another length.
 pub fn decode(ty: BlockType, bytes: &[u8], out: &mut [f32]) -> Result<(), Error> {
     if !ty.is_decodable() {
         return Err(Error::NoDecoder { ty });
@@ -97,7 +96,7 @@ pub fn decode(ty: BlockType, bytes: &[u8], out: &mut [f32]) -> Result<(), Error>
     if !bytes.len().is_multiple_of(block_bytes) {
         return Err(Error::PartialBlock { ty, block_bytes, found: bytes.len() });
     }
-    // Saturates only where `out` cannot have that length.
+    // Saturates only at lengths that `out` cannot have.
     let expected = (bytes.len() / block_bytes).saturating_mul(ty.block_len());
     if out.len() != expected {
         return Err(Error::Output { ty, expected, found: out.len() });
@@ -114,7 +113,7 @@ pub fn decode(ty: BlockType, bytes: &[u8], out: &mut [f32]) -> Result<(), Error>
     Ok(())
 }
 
-/// Applies a block's formula to each block: lengths were checked, so that nothing remains.
+/// Applies a block's formula to each block. Lengths were checked, so nothing remains.
 fn each<const BYTES: usize, const LEN: usize>(
     bytes: &[u8],
     out: &mut [f32],
@@ -127,12 +126,12 @@ fn each<const BYTES: usize, const LEN: usize>(
     }
 }
 
-/// The value of a little-endian half.
+/// Value of a little-endian `f16`.
 fn half(bytes: [u8; 2]) -> f32 {
     f16::from_le_bytes(bytes).to_f32()
 }
 
-/// The half at a fixed offset of a block.
+/// The `f16` at a fixed offset of a block.
 fn half_at<const BYTES: usize>(block: &[u8; BYTES], at: usize) -> f32 {
     half([block[at], block[at + 1]])
 }

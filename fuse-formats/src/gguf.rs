@@ -1,11 +1,11 @@
 //! The GGUF container, versions 2 and 3, little endian: a view of bytes.
 //!
-//! Input: the bytes of a file. Output: [`Gguf`], whose metadata and tensors borrow them. Layout: llama.cpp's
-//! description of GGUF, and what its reader (`gguf_init_from_file`) accepts.
+//! Input: the bytes of a file. Output: [`Gguf`], whose metadata and tensors borrow them. Sources: llama.cpp's
+//! description of GGUF and its reader (`gguf_init_from_file`).
 //!
-//! The file is not trusted. [`Gguf::parse`] walks all of the header once, in time proportional to the header's bytes,
-//! and checks every tensor's place, so that what follows cannot fail: a value that was parsed is within the file.
-//! Memory grows with what the file holds, not with the counts that it claims.
+//! Files are untrusted. [`Gguf::parse`] walks the header once, in time proportional to its bytes, and checks every
+//! tensor's place. Parsed values therefore lie within the file, and later access cannot fail. Memory grows with the
+//! file's content, not with the counts that it claims.
 //!
 //! ```
 //! use fuse_formats::gguf::Gguf;
@@ -43,13 +43,13 @@ const MIN_ENTRY: u64 = 8 + 4 + 1;
 /// Bytes of the smallest tensor description: the length of an empty name, a rank of 0, a type, an offset.
 const MIN_TENSOR: u64 = 8 + 4 + 4 + 8;
 
-/// The alignment of files that do not say one.
+/// Alignment of files without [`ALIGNMENT`].
 const DEFAULT_ALIGNMENT: usize = 32;
 
-/// The metadata key of the alignment.
+/// Metadata key of the alignment.
 const ALIGNMENT: &str = "general.alignment";
 
-/// A GGUF file: its metadata and its tensors, borrowed from the file's bytes.
+/// A GGUF file with metadata and tensors, borrowed from the file's bytes.
 #[derive(Clone, Debug)]
 pub struct Gguf<'a> {
     version: u32,
@@ -57,20 +57,20 @@ pub struct Gguf<'a> {
     metadata: BTreeMap<&'a str, Value<'a>>,
     tensors: Vec<Tensor<'a>>,
     unknown: Vec<UnknownTensor<'a>>,
-    /// Index of each tensor.
+    /// Index of each tensor by name.
     names: BTreeMap<&'a str, usize>,
 }
 
 impl<'a> Gguf<'a> {
-    /// Reads and checks the header of a file that is in memory (read, mapped, or fetched).
+    /// Parses and checks the header of a file in memory (read, mapped, or fetched).
     ///
-    /// Tensors may have gaps between them, which are not looked at, but may not overlap. One of a type that is not known refuses
-    /// nothing but itself ([`Gguf::unknown_tensors`]).
+    /// Gaps between tensors are ignored, but tensors must not overlap. Tensors of unknown type are listed separately
+    /// ([`Gguf::unknown_tensors`]).
     ///
     /// # Errors
     ///
-    /// Whatever [`Error`] lists, except [`Error::Io`]: the first fault of the file, in the order of its bytes, then of
-    /// its tensors' places.
+    /// Any [`Error`] except [`Error::Io`]: the file's first fault, in byte order, then the first among the tensors'
+    /// places.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, Error> {
         let mut cursor = Cursor::new(bytes);
         let magic = *cursor.array(Place::Header)?;
@@ -80,7 +80,7 @@ impl<'a> Gguf<'a> {
         let version = cursor.u32(Place::Header)?;
         match (version, version.swap_bytes()) {
             (2 | 3, _) => {}
-            // The low half of a version below 65536 is empty only when read in the wrong order.
+            // The low half of a version below 65536 is 0 only in the wrong byte order.
             (_, version @ 1..=0xffff) => return Err(Error::BigEndian { version }),
             _ => return Err(Error::Version { found: version }),
         }
@@ -89,7 +89,7 @@ impl<'a> Gguf<'a> {
         let metadata = metadata(&mut cursor, entry_count)?;
         let alignment = alignment(metadata.get(ALIGNMENT))?;
         let (descriptions, unknown) = tensor::descriptions(&mut cursor, tensor_count)?;
-        // Without tensors, a file may end before its data would start.
+        // A file without tensors may end before its data would start.
         let start = cursor.position().checked_next_multiple_of(alignment);
         let data = start.and_then(|start| bytes.get(start..)).unwrap_or(&[]);
         let tensors = tensor::place(descriptions, data, alignment)?;
@@ -97,12 +97,12 @@ impl<'a> Gguf<'a> {
         Ok(Self { version, alignment, metadata, tensors, unknown, names })
     }
 
-    /// The version of the format: 2 or 3.
+    /// Format version: 2 or 3.
     pub fn version(&self) -> u32 {
         self.version
     }
 
-    /// What the offset of every tensor is a multiple of: a power of two.
+    /// Divisor of all tensor offsets: a power of two.
     pub fn alignment(&self) -> usize {
         self.alignment
     }
@@ -117,29 +117,29 @@ impl<'a> Gguf<'a> {
         self.metadata.get(key)
     }
 
-    /// The tensors of types that this crate knows, in the order of the file.
+    /// Tensors of known types, in file order.
     pub fn tensors(&self) -> &[Tensor<'a>] {
         &self.tensors
     }
 
-    /// The tensors of other types, in the order of the file. Their places are not checked.
+    /// Tensors of unknown types, in file order. Their places are not checked.
     pub fn unknown_tensors(&self) -> &[UnknownTensor<'a>] {
         &self.unknown
     }
 
-    /// The tensor with this name, if its type is known.
+    /// The tensor of this name, if its type is known.
     pub fn tensor(&self, name: &str) -> Option<&Tensor<'a>> {
         self.names.get(name).and_then(|&i| self.tensors.get(i))
     }
 }
 
-/// Reads a whole file into memory, parses it, and passes it to `read`, whose result is returned.
+/// Reads a whole file into memory, parses it, and returns the result of `read`.
 ///
-/// A model that is larger than the memory is better mapped by its owner, and passed to [`Gguf::parse`].
+/// Map models larger than the memory instead, and pass them to [`Gguf::parse`].
 ///
 /// # Errors
 ///
-/// [`Error::Io`] when the file cannot be read, else what [`Gguf::parse`] finds.
+/// [`Error::Io`] if the file cannot be read, else as [`Gguf::parse`].
 #[cfg(not(target_arch = "wasm32"))]
 pub fn open<R>(path: impl AsRef<std::path::Path>, read: impl FnOnce(&Gguf<'_>) -> R) -> Result<R, Error> {
     let path = path.as_ref();
@@ -151,7 +151,7 @@ pub fn open<R>(path: impl AsRef<std::path::Path>, read: impl FnOnce(&Gguf<'_>) -
     Ok(read(&Gguf::parse(&bytes)?))
 }
 
-/// The metadata's entries, each key once.
+/// Metadata entries; keys are unique.
 fn metadata<'a>(cursor: &mut Cursor<'a>, count: u64) -> Result<BTreeMap<&'a str, Value<'a>>, Error> {
     cursor.check_count(Place::Metadata, count, MIN_ENTRY)?;
     let mut metadata = BTreeMap::new();
@@ -169,7 +169,6 @@ fn metadata<'a>(cursor: &mut Cursor<'a>, count: u64) -> Result<BTreeMap<&'a str,
     Ok(metadata)
 }
 
-/// The alignment that the metadata says.
 fn alignment(value: Option<&Value<'_>>) -> Result<usize, Error> {
     match value {
         None => Ok(DEFAULT_ALIGNMENT),

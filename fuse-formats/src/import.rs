@@ -1,8 +1,7 @@
-//! Weights of other toolchains as [`Quantized`], without another quantization: kernels then compute with the codes and
-//! scales that the other toolchain chose.
+//! Lossless import of other toolchains' weights as [`Quantized`]: kernels compute with the original codes and scales.
 //!
-//! Input: a tensor of a GGUF file, blocks of ggml, or the arrays of a packed matrix. Output: a host tensor in groups along
-//! the input's width, K, for kernels that dequantize where they read (`q4[N, K]` with `axis = 1`, `q4[K, N]`).
+//! Input: a GGUF tensor, ggml blocks, or the arrays of a packed matrix. Output: a host tensor with groups along the
+//! input's width K, for kernels that dequantize on load (`q4[N, K]` with `axis = 1`, `q4[K, N]`).
 //!
 //! | from | becomes | shape, packed axis | a group is |
 //! |---|---|---|---|
@@ -16,20 +15,20 @@
 //! | `MatMulNBits` of 2, 4, 8 bits | `q2`, `q4`, `q8` | `[N, K]`, 1 | the format's |
 //! | BitNet | `q2` | `[N, K]`, 1 | all of K |
 //!
-//! **Groups.** Those of [`Quantized`] are all of the packed axis or a multiple of 32 that divides it. Runs of another multiple
-//! of 32, of which the last is shorter, become smaller groups that do divide it. Runs of 16 (or 8, 4, 2, 1) become groups of
-//! 32 where all runs of a group have the same scale and offset, as in tensors of zeros; else there is no such tensor, and the
-//! error is [`Error::Runs`]: decode to `f32` and quantize again with [`fuse_quantize::quantize`].
+//! **Groups.** Groups of [`Quantized`] span the packed axis, or are multiples of 32 that divide it. Runs of another
+//! multiple of 32 with a shorter last run become smaller groups that divide the axis. Runs of 16 (or 8, 4, 2, 1) become
+//! groups of 32 if their scales and offsets are equal, as in zero tensors. Otherwise the result is [`Error::Runs`]:
+//! decode to `f32` and quantize again with [`fuse_quantize::quantize`].
 //!
-//! **Exactness.** [`Quantized::dequantize`] gives every number that the format's own decoder gives, in every bit, except that
-//! a zero may be `+0.0` where the format has `-0.0` (a code at the zero point of a negative scale). It holds because scales are
-//! halves, times an integer of at most 7 bits in the K-quants (or any `f32`, with BitNet's codes 0, 1 and 2): products of codes
-//! and scales are exact in `f32`, so that each format rounds once at most, and in the same place, also where a device contracts
-//! product and sum. There is one exception: `MatMulNBits` with scales of `f32` is exact if they have at most 16 significant
-//! bits, as halves, `bfloat16` and powers of two do; else values differ from the operator's by at most `3·2^(bits - 24)` times
-//! the scale, with 4 bits by three millionths of it.
+//! **Exactness.** [`Quantized::dequantize`] is bit-identical to the format's own decoder, except for the sign of zeros:
+//! `-0.0` (a code at the zero point of a negative scale) may become `+0.0`. The reason: scales are `f16`, times
+//! integers of at most 7 bits in K-quants (or any `f32` with BitNet's codes 0, 1 and 2). Products of codes and scales
+//! are exact in `f32`, so each format rounds at most once, in the same place, even with fused multiply-adds. One
+//! exception: `MatMulNBits` with `f32` scales is exact only if they have at most 16 significant bits, as `f16`,
+//! `bfloat16` and powers of two have. Otherwise values differ from the operator's by at most `3·2^(bits - 24)` times
+//! the scale, about 3e-6 of it with 4 bits.
 //!
-//! **Scales** are stored as halves if these hold all scales and offsets, else as `f32`.
+//! **Scales** are stored as `f16` if it holds all scales and offsets exactly, else as `f32`.
 //!
 //! ```
 //! use fuse_formats::{blocks::{self, BlockType}, gguf::Gguf, import};
@@ -75,23 +74,23 @@ use crate::{
     packed::{AwqArrays, AwqLayout, BitNetLayout, BitNetScale, GptqArrays, GptqLayout, NBitsArrays, NBitsLayout},
 };
 
-/// A tensor of a GGUF file, packed along its last axis: of a linear layer's weights, `[outputs, inputs]`, the inputs.
+/// A GGUF tensor, packed along its last axis: the inputs of a linear layer's weights `[outputs, inputs]`.
 ///
 /// # Errors
 ///
-/// Those of [`blocks()`]; they name the tensor.
+/// As [`blocks()`], naming the tensor.
 pub fn tensor(tensor: &Tensor<'_>) -> Result<Quantized, Error> {
     let name = gguf::short(tensor.name());
     import_blocks(format!("tensor `{name}`"), tensor.block_type(), tensor.shape(), tensor.bytes())
 }
 
-/// Whole blocks of ggml: `bytes` holds the rows of a tensor of `shape`, whose last axis, the packed one, is that of rows.
+/// Whole ggml blocks: `bytes` holds the rows of a tensor of `shape`, packed along its last axis.
 ///
 /// # Errors
 ///
-/// [`Error::Type`] for a type whose blocks are not codes with scales, [`Error::Row`], [`Error::Bytes`], [`Error::Empty`],
-/// [`Error::Runs`] for Q2_K, Q3_K and Q6_K unless their runs of 16 are equal in pairs, and [`Error::Quantized`] for scales
-/// that are not finite.
+/// [`Error::Type`] for a type without codes and scales, [`Error::Row`], [`Error::Bytes`] or [`Error::Empty`].
+/// [`Error::Runs`] for Q2_K, Q3_K and Q6_K unless runs of 16 are equal in pairs. [`Error::Quantized`] for scales that
+/// are not finite.
 pub fn blocks(ty: BlockType, shape: &[usize], bytes: &[u8]) -> Result<Quantized, Error> {
     import_blocks("blocks".to_owned(), ty, shape, bytes)
 }
@@ -116,9 +115,9 @@ fn import_blocks(what: String, ty: BlockType, shape: &[usize], bytes: &[u8]) -> 
 ///
 /// # Errors
 ///
-/// [`Error::Packed`] for what [`GptqLayout::decode`] refuses, [`Error::RowOrder`] if `g_idx` is another order than that of
-/// rows, as quantization by activation order makes it, [`Error::Runs`] for groups that are neither all of K nor a multiple
-/// of 32, and [`Error::Quantized`] for scales that are not finite.
+/// [`Error::Packed`] as for [`GptqLayout::decode`]. [`Error::RowOrder`] if `g_idx` reorders rows, as quantization by
+/// activation order does. [`Error::Runs`] for groups other than all of K or a multiple of 32. [`Error::Quantized`] for
+/// scales that are not finite.
 pub fn gptq(layout: &GptqLayout, arrays: &GptqArrays<'_>) -> Result<Quantized, Error> {
     let what = || "GPTQ matrix".to_owned();
     let codes = layout.codes(arrays).map_err(|error| Error::Packed { what: what(), error })?;
@@ -136,22 +135,23 @@ pub fn gptq(layout: &GptqLayout, arrays: &GptqArrays<'_>) -> Result<Quantized, E
 ///
 /// # Errors
 ///
-/// [`Error::Packed`] for what [`AwqLayout::decode`] refuses, [`Error::Runs`] for groups that are neither all of K nor a
-/// multiple of 32, and [`Error::Quantized`] for scales that are not finite.
+/// [`Error::Packed`] as for [`AwqLayout::decode`]. [`Error::Runs`] for groups other than all of K or a multiple of 32.
+/// [`Error::Quantized`] for scales that are not finite.
 pub fn awq(layout: &AwqLayout, arrays: &AwqArrays<'_>) -> Result<Quantized, Error> {
     let what = || "AWQ matrix".to_owned();
     let codes = layout.codes(arrays).map_err(|error| Error::Packed { what: what(), error })?;
     groups::quantized(what(), codes, &[layout.k, layout.n], 0)
 }
 
-/// A `MatMulNBits` matrix: `[N, K]`, packed along K. Exact where scales have at most 16 significant bits; see the
-/// [module](self) for others.
+/// A `MatMulNBits` matrix: `[N, K]`, packed along K.
+///
+/// Exact for scales of at most 16 significant bits; see the [module](self) for others.
 ///
 /// # Errors
 ///
-/// [`Error::Packed`] for what [`NBitsLayout::decode`] refuses, [`Error::Runs`] for blocks of 16 unless they are equal in
-/// pairs, and for blocks whose last is no multiple of 32, [`Error::Range`] for scales whose products with codes are not
-/// finite, and [`Error::Quantized`] for scales that are not.
+/// [`Error::Packed`] as for [`NBitsLayout::decode`]. [`Error::Runs`] for blocks of 16 unless equal in pairs, or if the
+/// last block is no multiple of 32. [`Error::Range`] for scales whose products with codes are not finite.
+/// [`Error::Quantized`] for scales that are not finite.
 pub fn n_bits(layout: &NBitsLayout, arrays: &NBitsArrays<'_>) -> Result<Quantized, Error> {
     let what = || "MatMulNBits matrix".to_owned();
     let codes = layout.codes(arrays).map_err(|error| Error::Packed { what: what(), error })?;
@@ -162,8 +162,8 @@ pub fn n_bits(layout: &NBitsLayout, arrays: &NBitsArrays<'_>) -> Result<Quantize
 ///
 /// # Errors
 ///
-/// [`Error::Packed`] for what [`BitNetLayout::decode`] refuses, [`Error::Range`] for a scale above a third of the largest
-/// number, and [`Error::Quantized`] for one that is not finite or whose reciprocal is asked for and is not.
+/// [`Error::Packed`] as for [`BitNetLayout::decode`]. [`Error::Range`] for a scale above a third of the largest number.
+/// [`Error::Quantized`] if the scale, or its required reciprocal, is not finite.
 pub fn bitnet(layout: &BitNetLayout, packed: &[u8], scale: BitNetScale) -> Result<Quantized, Error> {
     let what = || "BitNet matrix".to_owned();
     let codes = layout.codes(packed, scale).map_err(|error| Error::Packed { what: what(), error })?;

@@ -1,10 +1,9 @@
-//! Weight matrices as other toolchains pack them: arrays of words, scales and zero points to `f32` values, and codes
-//! back to words.
+//! Packed weight matrices of other toolchains: arrays of words, scales and zero points to `f32` values, and codes to
+//! words.
 //!
-//! Input: slices in row-major order, with the sizes that a layout names. Output: values in the shape that the layout
-//! says: `[K, N]` ([`GptqLayout`], [`AwqLayout`]) or `[N, K]` ([`NBitsLayout`], [`BitNetLayout`]), where K is the
-//! input's width and N the output's. Scales that are stored as halves times differences of codes are exact in `f32`;
-//! scales stored as `f32` round once, as in the toolchain.
+//! Input: row-major slices with the sizes of a layout. Output: values of shape `[K, N]` ([`GptqLayout`], [`AwqLayout`])
+//! or `[N, K]` ([`NBitsLayout`], [`BitNetLayout`]); K is the input's width, N the output's. Products of `f16` scales
+//! and code differences are exact in `f32`; `f32` scales round once, as in the toolchain.
 
 mod awq;
 mod bitnet;
@@ -21,34 +20,34 @@ pub use bitnet::{BitNetLayout, BitNetScale};
 pub use gptq::{GptqArrays, GptqLayout, GptqWords, StoredZero};
 pub use n_bits::{NBitsArrays, NBitsBytes, NBitsLayout};
 
-/// Why packed arrays are not what their layout says.
+/// Error of packed arrays that do not match their layout.
 #[derive(Clone, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// A slice has another length.
+    /// A slice has the wrong length.
     #[error("{argument}: expected {expected} elements, found {found}")]
     Length {
         /// The argument.
         argument: &'static str,
-        /// The length that the layout asks for.
+        /// Expected length by the layout.
         expected: usize,
-        /// Its length.
+        /// Actual length.
         found: usize,
     },
-    /// A size of the layout is not one that the format has.
+    /// The format does not support a size of the layout.
     #[error("{argument}: expected {expected}, found {found}")]
     Size {
         /// The size.
         argument: &'static str,
-        /// What it may be.
+        /// Supported sizes.
         expected: &'static str,
-        /// What it is.
+        /// Actual size.
         found: usize,
     },
-    /// The sizes of the layout multiply to more than can be counted.
+    /// The product of the layout's sizes overflows.
     #[error("{argument}: expected a length that can be counted, found sizes that overflow it")]
     Overflow {
-        /// The argument whose length it is.
+        /// Argument of this length.
         argument: &'static str,
     },
     /// An element is out of range.
@@ -56,42 +55,40 @@ pub enum Error {
     Range {
         /// The argument.
         argument: &'static str,
-        /// The element.
+        /// Index of the element.
         index: usize,
-        /// The smallest value that it may have.
+        /// Smallest valid value.
         least: i64,
-        /// The largest.
+        /// Largest valid value.
         most: i64,
         /// The value.
         found: i64,
     },
 }
 
-/// As `Display` says it: that is what a program prints whose `main` returns the error.
+/// Same as `Display`, because a program prints this if its `main` returns the error.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-/// The product of sizes: the length of an argument.
+/// Product of sizes: the length of an argument.
 fn product(argument: &'static str, sizes: &[usize]) -> Result<usize, Error> {
     let product = sizes.iter().try_fold(1usize, |product, &size| product.checked_mul(size));
     product.ok_or(Error::Overflow { argument })
 }
 
-/// Checks the length of an argument, which is a product of sizes.
+/// Checks the length of an argument against a product of sizes.
 fn check_length(argument: &'static str, sizes: &[usize], found: usize) -> Result<(), Error> {
     let expected = product(argument, sizes)?;
     if found == expected { Ok(()) } else { Err(Error::Length { argument, expected, found }) }
 }
 
-/// Checks a size of a layout.
 fn check_size(argument: &'static str, valid: bool, expected: &'static str, found: usize) -> Result<(), Error> {
     if valid { Ok(()) } else { Err(Error::Size { argument, expected, found }) }
 }
 
-/// Checks that codes fit their bits.
 fn check_codes(argument: &'static str, codes: &[u8], most: u32) -> Result<(), Error> {
     match codes.iter().position(|&code| u32::from(code) > most) {
         None => Ok(()),

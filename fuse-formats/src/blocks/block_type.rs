@@ -1,11 +1,10 @@
-//! The types of a tensor's elements, as ggml numbers them (`enum ggml_type`), with the sizes of their blocks.
+//! Element types of ggml tensors (`enum ggml_type`) with their block sizes.
 //!
-//! Input: the number that a GGUF file stores. Output: the type. Numbers that ggml has given up (4, 5, 31 to 33, 36 to
-//! 38) and those that it added later are no types here.
+//! Numbers that ggml retired (4, 5, 31 to 33, 36 to 38), and later additions, have no type here.
 
 use std::fmt;
 
-/// How a tensor's elements are stored: in blocks of [`Self::block_len`] elements and [`Self::block_bytes`] bytes.
+/// Storage type of a tensor: blocks of [`Self::block_len`] elements and [`Self::block_bytes`] bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum BlockType {
@@ -79,10 +78,10 @@ pub enum BlockType {
     Q1_0,
 }
 
-/// A type, its number, its elements and bytes per block, and its name in ggml.
+/// A type, its number, elements and bytes per block, and its name in ggml.
 struct Row(BlockType, u32, usize, usize, &'static str);
 
-/// In the order of the variants, by which it is indexed.
+/// Indexed by variant, in declaration order.
 const ROWS: &[Row] = &[
     Row(BlockType::F32, 0, 1, 4, "F32"),
     Row(BlockType::F16, 1, 1, 2, "F16"),
@@ -121,37 +120,37 @@ const ROWS: &[Row] = &[
 ];
 
 impl BlockType {
-    /// Every type, in the order of their numbers.
+    /// All types, ordered by number.
     pub fn all() -> impl Iterator<Item = Self> {
         ROWS.iter().map(|row| row.0)
     }
 
-    /// The type with this number in a GGUF file, or `None` if there is none.
+    /// Type of a number in a GGUF file, if there is one.
     pub fn from_id(id: u32) -> Option<Self> {
         ROWS.iter().find(|row| row.1 == id).map(|row| row.0)
     }
 
-    /// The number of the type in a GGUF file.
+    /// Number of the type in a GGUF file.
     pub fn id(self) -> u32 {
         self.row().1
     }
 
-    /// Elements of one block; 1 for types without blocks.
+    /// Elements per block; 1 for types without blocks.
     pub fn block_len(self) -> usize {
         self.row().2
     }
 
-    /// Bytes of one block.
+    /// Bytes per block.
     pub fn block_bytes(self) -> usize {
         self.row().3
     }
 
-    /// The name in ggml, such as `Q4_K`.
+    /// Name in ggml, such as `Q4_K`.
     pub fn name(self) -> &'static str {
         self.row().4
     }
 
-    /// Whether [`decode`](super::decode) knows the type. The others can be listed and skipped in a file.
+    /// True if [`decode`](super::decode) supports the type. Other types can be listed and skipped.
     pub fn is_decodable(self) -> bool {
         matches!(
             self,

@@ -1,7 +1,7 @@
-//! Blocks of codes: what one of them holds, and the table of the types that are such blocks.
+//! Blocks of codes, and the table of their types.
 //!
-//! Input: bytes of whole blocks. Output: their values ([`decode`]) or their codes, scales and offsets ([`codes`]), both of
-//! the same [`Block`]s, which the modules of the formats read. Not here: types whose elements are numbers.
+//! Input: bytes of whole blocks. Output: values ([`decode`]), or codes, scales and offsets ([`codes`]), from the same
+//! [`Block`]s. Not here: types whose elements are numbers.
 
 use super::{BlockType, k_quants, legacy, ternary};
 use crate::codes::Codes;
@@ -13,16 +13,16 @@ pub(super) struct Block<const LEN: usize, const RUNS: usize> {
     pub(super) base: Base<RUNS>,
 }
 
-/// What codes count from, which says how ggml's formula rounds.
+/// Zero point of codes, which determines the rounding of ggml's formula.
 pub(super) enum Base<const RUNS: usize> {
-    /// `(q - zero) * scale`: exact, as scales have 18 significant bits at most.
+    /// `(q - zero) * scale`: exact, since scales have at most 18 significant bits.
     Zero(u8),
     /// `q * scale + offset`, an offset for each run: the product is exact, the sum rounds.
     Offsets([f32; RUNS]),
 }
 
 impl<const LEN: usize, const RUNS: usize> Block<LEN, RUNS> {
-    /// The values, by ggml's formula.
+    /// Values by ggml's formula.
     fn values(&self, out: &mut [f32; LEN]) {
         match self.base {
             Base::Zero(zero) => {
@@ -47,7 +47,7 @@ impl<const LEN: usize, const RUNS: usize> Block<LEN, RUNS> {
         }
     }
 
-    /// What is added to each run's products of code and scale.
+    /// Offset of each run.
     fn offsets(&self) -> [f32; RUNS] {
         match self.base {
             Base::Zero(zero) => self.scales.map(|scale| -(f32::from(zero) * scale)),
@@ -56,20 +56,20 @@ impl<const LEN: usize, const RUNS: usize> Block<LEN, RUNS> {
     }
 }
 
-/// Decodes whole blocks into as many values as they hold; false for a type that is no block of codes.
+/// Decodes whole blocks into as many values; false for types without codes.
 pub(super) fn decode(ty: BlockType, bytes: &[u8], out: &mut [f32]) -> bool {
     visit(ty, Values { bytes, out })
 }
 
-/// The codes of whole blocks; `None` for a type that is no block of codes.
+/// Codes of whole blocks; `None` for types without codes.
 pub(crate) fn codes(ty: BlockType, bytes: &[u8]) -> Option<Codes> {
     let mut into = Codes::default();
     visit(ty, Gather { bytes, into: &mut into }).then_some(into)
 }
 
-/// What is done with the blocks of a type.
+/// Operation on the blocks of a type.
 trait Visitor {
-    /// `read` reads one block, whose codes have `bits` bits.
+    /// `read` reads one block with codes of `bits` bits.
     fn blocks<const BYTES: usize, const LEN: usize, const RUNS: usize>(
         self,
         bits: u32,
@@ -77,7 +77,7 @@ trait Visitor {
     );
 }
 
-/// The table of types; false for a type that is not in it.
+/// Dispatches by type; false for types without codes.
 fn visit(ty: BlockType, visitor: impl Visitor) -> bool {
     match ty {
         BlockType::Q4_0 => visitor.blocks(4, legacy::q4_0),

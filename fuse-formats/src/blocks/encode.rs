@@ -1,8 +1,7 @@
 //! Encoders of ggml's blocks of 32: `f32` values to bytes.
 //!
-//! Input: whole blocks of values. Output: their bytes, those that ggml's reference functions write
-//! (`quantize_row_q4_0_ref` and its siblings). The scale divides before it is rounded to a half, so that codes are
-//! those of the exact scale.
+//! The bytes are those of ggml's reference functions (`quantize_row_q4_0_ref` and its siblings). The scale divides
+//! before it is rounded to `f16`, so codes are those of the exact scale.
 
 use half::f16;
 
@@ -10,12 +9,12 @@ use super::{BlockType, Error, SMALL};
 
 /// Encodes values as blocks of Q4_0, Q4_1, Q5_0, Q5_1 or Q8_0.
 ///
-/// `values` holds n times 32 values, `out` has room for n times [`BlockType::block_bytes`] bytes. ggml leaves open
-/// what becomes of values that are not finite; here codes saturate, and a NaN becomes code 0.
+/// `values` holds n times 32 values, and `out` holds n times [`BlockType::block_bytes`] bytes. ggml leaves values that
+/// are not finite undefined; here codes saturate, and a NaN becomes code 0.
 ///
 /// # Errors
 ///
-/// [`Error::NoEncoder`] for other types, [`Error::PartialValues`], or [`Error::Output`] when `out` has another length.
+/// [`Error::NoEncoder`] for other types, [`Error::PartialValues`], or [`Error::Output`] if `out` has another length.
 pub fn encode(ty: BlockType, values: &[f32], out: &mut [u8]) -> Result<(), Error> {
     let formula = match ty {
         BlockType::Q4_0 => q4_0,
@@ -78,12 +77,12 @@ fn q8_0(values: &[f32; SMALL], out: &mut [u8]) {
     let inverse = inverse(d);
     write_half(&mut out[..2], d);
     for (byte, value) in out[2..].iter_mut().zip(values) {
-        // VjpPair round away from zero, as C's `roundf`.
+        // Ties round away from zero, like C's `roundf`.
         *byte = (value * inverse).round() as i8 as u8;
     }
 }
 
-/// The first of the values with the largest magnitude.
+/// First of the values with the largest magnitude.
 fn farthest(values: &[f32; SMALL]) -> f32 {
     let mut farthest = 0.0f32;
     for &value in values {
@@ -94,7 +93,7 @@ fn farthest(values: &[f32; SMALL]) -> f32 {
     farthest
 }
 
-/// The smallest and the largest value.
+/// Smallest and largest value.
 fn extent(values: &[f32; SMALL]) -> (f32, f32) {
     let (mut min, mut max) = (f32::MAX, -f32::MAX);
     for &value in values {
@@ -113,7 +112,7 @@ fn inverse(d: f32) -> f32 {
     if d == 0.0 { 0.0 } else { 1.0 / d }
 }
 
-/// `(value - min) * inverse + offset`, without its fraction, at most `largest`.
+/// Codes `(value - min) * inverse + offset`, truncated, at most `largest`.
 fn codes(values: &[f32; SMALL], min: f32, inverse: f32, offset: f32, largest: u8) -> [u8; SMALL] {
     values.map(|value| (((value - min) * inverse + offset) as u8).min(largest))
 }
@@ -122,14 +121,14 @@ fn write_half(out: &mut [u8], value: f32) {
     out.copy_from_slice(&f16::from_f32(value).to_le_bytes());
 }
 
-/// Four bits of each code: the first 16 codes in the low halves of the bytes.
+/// Low four bits of each code: the first 16 codes in the low nibbles.
 fn write_nibbles(out: &mut [u8], codes: &[u8; SMALL]) {
     for (j, byte) in out.iter_mut().enumerate() {
         *byte = (codes[j] & 15) | ((codes[j + 16] & 15) << 4);
     }
 }
 
-/// The fifth bits of all codes, element 0 lowest.
+/// Fifth bits of all codes, element 0 lowest.
 fn fifth_bits(codes: &[u8; SMALL]) -> [u8; 4] {
     let bits = codes.iter().enumerate().fold(0, |bits, (j, code)| bits | (u32::from(code >> 4) << j));
     bits.to_le_bytes()

@@ -1,8 +1,8 @@
-//! ggml's blocks of 32: one scale, with or without a minimum, and 4, 5 or 8 bits for each element.
+//! ggml's blocks of 32: one scale, with or without a minimum, and 4, 5 or 8 bits per element.
 //!
-//! Input: one block. Output: its 32 codes, its scale, and what codes count from. Formulas: ggml, `dequantize_row_q4_0`
-//! and its siblings, over `block_q4_0`, `block_q4_1`, `block_q5_0`, `block_q5_1` and `block_q8_0`. The low halves of the
-//! 16 bytes of codes are elements 0 to 15, the high halves elements 16 to 31.
+//! Output: 32 codes, a scale, and the zero point. Formulas: ggml, `dequantize_row_q4_0` and its siblings, over
+//! `block_q4_0`, `block_q4_1`, `block_q5_0`, `block_q5_1` and `block_q8_0`. Low nibbles of the 16 code bytes are
+//! elements 0 to 15, high nibbles elements 16 to 31.
 
 use super::{
     SMALL,
@@ -32,7 +32,7 @@ pub(super) fn q5_1(block: &[u8; 24]) -> Block<SMALL, 1> {
     Block { codes, scales: [half_at(block, 0)], base: Base::Offsets([half_at(block, 2)]) }
 }
 
-/// `d`, 32 signed codes: `q * d`. Here they count from 128, which is their highest bit changed.
+/// `d`, 32 signed codes: `q * d`. Flipping the highest bit makes 128 the zero point.
 pub(super) fn q8_0(block: &[u8; 34]) -> Block<SMALL, 1> {
     let mut codes = [0; SMALL];
     for (code, byte) in codes.iter_mut().zip(&block[2..]) {
@@ -41,7 +41,7 @@ pub(super) fn q8_0(block: &[u8; 34]) -> Block<SMALL, 1> {
     Block { codes, scales: [half_at(block, 0)], base: Base::Zero(128) }
 }
 
-/// The halves of 16 bytes.
+/// Nibbles of 16 bytes.
 fn nibbles(bytes: &[u8]) -> [u8; SMALL] {
     let mut codes = [0; SMALL];
     let (low, high) = codes.split_at_mut(SMALL / 2);
@@ -51,7 +51,7 @@ fn nibbles(bytes: &[u8]) -> [u8; SMALL] {
     codes
 }
 
-/// Codes with their fifth bits, element 0 lowest.
+/// Adds fifth bits to codes, element 0 lowest.
 fn with_fifth_bits(mut codes: [u8; SMALL], bits: [u8; 4]) -> [u8; SMALL] {
     let bits = u32::from_le_bytes(bits);
     for (j, code) in codes.iter_mut().enumerate() {

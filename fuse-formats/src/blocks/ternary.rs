@@ -1,7 +1,6 @@
 //! ggml's ternary super-blocks of 256: one scale, and codes 0, 1, 2 for -1, 0, 1.
 //!
-//! Input: one super-block. Output: its 256 codes and its scale. Formulas: ggml, `dequantize_row_tq1_0` and
-//! `dequantize_row_tq2_0`, over `block_tq1_0` and `block_tq2_0`.
+//! Formulas: ggml, `dequantize_row_tq1_0` and `dequantize_row_tq2_0`, over `block_tq1_0` and `block_tq2_0`.
 
 use super::{
     SUPER,
@@ -11,11 +10,11 @@ use super::{
 
 /// 48 bytes of five codes each, 4 bytes of four codes each, `d`: `(q - 1) * d`.
 ///
-/// A byte is a fraction of 256 with codes as digits of base 3: times `3^n` (its wholes overflow away) times 3, its
-/// wholes are digit n.
+/// A byte is a fraction of 256 with codes as base-3 digits. Digit n is the integer part of 3 times the fraction after a
+/// wrapping multiplication by `3^n`.
 pub(super) fn tq1_0(block: &[u8; 54]) -> Block<SUPER, 1> {
     const POWERS: [u8; 5] = [1, 3, 9, 27, 81];
-    // First and end of each group of bytes, and digits of each of them; a group's elements are ordered by digit.
+    // Start, end and digits per byte of each group of bytes; a group's elements are ordered by digit.
     let groups = [(0, 32, 5), (32, 48, 5), (48, 52, 4)];
     let mut codes = [0; SUPER];
     let mut rest = &mut codes[..];

@@ -1,12 +1,12 @@
-//! A position in the bytes of a file, which only moves over bytes that exist.
+//! Bounds-checked cursor over a file's bytes.
 //!
-//! Input: bytes. Output: little-endian numbers and texts, borrowed, or errors that say what was being read.
+//! Output: little-endian numbers and borrowed strings, or errors that name the element being read.
 
 use std::fmt;
 
 use super::error::{Error, short};
 
-/// What is being read, for errors: a text is made of it only when there is one.
+/// Element being read, formatted only in errors.
 #[derive(Clone, Copy)]
 pub(super) enum Place<'a> {
     /// Magic, version and counts.
@@ -39,7 +39,6 @@ impl fmt::Display for Place<'_> {
     }
 }
 
-/// The rest of the bytes.
 #[derive(Clone, Debug)]
 pub(super) struct Cursor<'a> {
     bytes: &'a [u8],
@@ -51,17 +50,16 @@ impl<'a> Cursor<'a> {
         Self { bytes, at: 0 }
     }
 
-    /// Bytes before the position.
     pub(super) fn position(&self) -> usize {
         self.at
     }
 
-    /// The bytes from an earlier position up to this one.
+    /// Bytes from an earlier position to this one.
     pub(super) fn since(&self, start: usize) -> &'a [u8] {
         self.bytes.get(start..self.at).unwrap_or(&[])
     }
 
-    /// Moves over `count` bytes.
+    /// Advances over `count` bytes.
     pub(super) fn take(&mut self, count: u64, place: Place<'_>) -> Result<&'a [u8], Error> {
         let rest = self.rest();
         let taken = usize::try_from(count).ok().and_then(|count| rest.get(..count));
@@ -70,7 +68,7 @@ impl<'a> Cursor<'a> {
         Ok(taken)
     }
 
-    /// Moves over `N` bytes.
+    /// Advances over `N` bytes.
     pub(super) fn array<const N: usize>(&mut self, place: Place<'_>) -> Result<&'a [u8; N], Error> {
         let taken = self.rest().first_chunk().ok_or_else(|| self.truncated(N as u64, place))?;
         self.at += N;
@@ -85,14 +83,14 @@ impl<'a> Cursor<'a> {
         self.array(place).map(|bytes| u64::from_le_bytes(*bytes))
     }
 
-    /// A length in bytes and a text.
+    /// Reads a length in bytes and a string.
     pub(super) fn string(&mut self, place: Place<'_>) -> Result<&'a str, Error> {
         let length = self.u64(place)?;
         let bytes = self.take(length, place)?;
         std::str::from_utf8(bytes).map_err(|error| Error::Utf8 { place: place.to_string(), valid: error.valid_up_to() })
     }
 
-    /// Refuses a count of entries, each of at least `min_bytes`, that the rest of the file cannot hold.
+    /// Rejects a count of entries of at least `min_bytes` each that exceeds the rest of the file.
     pub(super) fn check_count(&self, place: Place<'_>, count: u64, min_bytes: u64) -> Result<(), Error> {
         let most = self.rest().len() as u64 / min_bytes.max(1);
         if count <= most { Ok(()) } else { Err(Error::Count { place: place.to_string(), most, found: count }) }

@@ -1,7 +1,7 @@
-//! What can be wrong with a GGUF file.
+//! Errors of GGUF files.
 //!
-//! Each error names the key or the tensor, what was expected, and what was found. Names are cut to [`MAX_NAME`]
-//! characters: a hostile one may be as long as the file.
+//! Each names the key or tensor, and what was expected and found. Names are truncated to [`MAX_NAME`] characters, since
+//! a hostile one may be as long as the file.
 
 use std::{fmt, io};
 
@@ -9,14 +9,14 @@ use thiserror::Error;
 
 use crate::blocks::BlockType;
 
-/// Characters of a name that an error repeats.
+/// Maximum characters of a name in an error.
 const MAX_NAME: usize = 96;
 
-/// Why a file is not a GGUF file that can be read.
+/// Error of reading a GGUF file.
 #[derive(Clone, Error, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
-    /// The file does not start as one.
+    /// The file does not start with `GGUF`.
     #[error("expected a file that starts with `GGUF`, found {found:02x?}")]
     Magic {
         /// The first four bytes.
@@ -34,34 +34,34 @@ pub enum Error {
         /// The version.
         found: u32,
     },
-    /// The file ends within something.
+    /// The file ends within an element.
     #[error("{place}: expected {expected} bytes at offset {offset}, found {found}")]
     Truncated {
-        /// What was being read.
+        /// Element being read.
         place: String,
-        /// Where in the file.
+        /// Offset in the file.
         offset: usize,
-        /// Bytes that it needs.
+        /// Bytes required.
         expected: u64,
-        /// Bytes that are left.
+        /// Bytes left.
         found: usize,
     },
-    /// A count is larger than what the rest of the file can hold.
+    /// A count exceeds the rest of the file.
     #[error("{place}: expected at most {most} entries in what is left of the file, found a count of {found}")]
     Count {
-        /// What was being read.
+        /// Element being read.
         place: String,
-        /// As many of the smallest entries fit.
+        /// Number of smallest entries that fit.
         most: u64,
         /// The count.
         found: u64,
     },
-    /// A text is not UTF-8.
+    /// A string is not UTF-8.
     #[error("{place}: expected UTF-8, found another byte after the first {valid}")]
     Utf8 {
-        /// What was being read.
+        /// Element being read.
         place: String,
-        /// Bytes that are UTF-8.
+        /// Length of the valid UTF-8 prefix.
         valid: usize,
     },
     /// A value or an array's element has a type that does not exist.
@@ -80,7 +80,7 @@ pub enum Error {
         /// The byte.
         found: u8,
     },
-    /// Arrays of arrays go too deep.
+    /// Arrays are nested too deeply.
     #[error("key `{key}`: expected at most {most} arrays within each other, found more")]
     Depth {
         /// The key.
@@ -94,7 +94,7 @@ pub enum Error {
         /// The key.
         key: String,
     },
-    /// The alignment is not one.
+    /// The alignment is no power of two.
     #[error("key `general.alignment`: expected a power of two of type u32, found {found}")]
     Alignment {
         /// The value or its type.
@@ -116,15 +116,15 @@ pub enum Error {
         /// The rank.
         found: u32,
     },
-    /// A tensor has more elements than can be counted.
+    /// A tensor's elements overflow.
     #[error("tensor `{tensor}`: expected a shape whose elements and bytes can be counted, found {found:?}")]
     Shape {
         /// The tensor.
         tensor: String,
-        /// Its dimensions in the order of the file: innermost first.
+        /// Dimensions in file order: innermost first.
         found: Vec<u64>,
     },
-    /// The rows of a tensor are not whole blocks.
+    /// A tensor's rows are not whole blocks.
     #[error("tensor `{tensor}`: expected rows of a multiple of {block_len} elements for {ty}, found {found}")]
     Row {
         /// The tensor.
@@ -146,7 +146,7 @@ pub enum Error {
         /// The offset, from the start of the data.
         found: u64,
     },
-    /// A tensor goes beyond the end of the file.
+    /// A tensor exceeds the end of the file.
     #[error("tensor `{tensor}`: expected {expected} bytes at offset {offset} of the data, found {found} bytes of data")]
     OutOfBounds {
         /// The tensor.
@@ -158,12 +158,12 @@ pub enum Error {
         /// Bytes of all data.
         found: usize,
     },
-    /// Two tensors share bytes.
+    /// Two tensors overlap.
     #[error("tensor `{tensor}`: expected an offset from {expected}, where `{other}` ends, found {found}")]
     Overlap {
-        /// The tensor that starts later.
+        /// The tensor with the larger offset.
         tensor: String,
-        /// The one that starts first.
+        /// The tensor with the smaller offset.
         other: String,
         /// The end of the first.
         expected: usize,
@@ -177,19 +177,19 @@ pub enum Error {
         path: String,
         /// The kind of the failure.
         kind: io::ErrorKind,
-        /// The system's words.
+        /// Message of the system.
         message: String,
     },
 }
 
-/// As `Display` says it: that is what a program prints whose `main` returns the error.
+/// Same as `Display`, because a program prints this if its `main` returns the error.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-/// A name for an error: cut where it is too long to be read.
+/// Truncates a long name for an error.
 pub(crate) fn short(name: &str) -> String {
     match name.char_indices().nth(MAX_NAME) {
         Some((end, _)) => format!("{}…", &name[..end]),

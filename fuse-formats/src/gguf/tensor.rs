@@ -1,7 +1,7 @@
-//! Tensors of a GGUF file: descriptions, and where their bytes are.
+//! Tensors of a GGUF file: descriptions and data ranges.
 //!
-//! Input: a cursor at the descriptions, then the data behind them. Output: tensors whose bytes exist, are aligned,
-//! and belong to no other tensor.
+//! Input: a cursor at the descriptions, and the data behind them. Output: tensors with aligned, disjoint bytes inside
+//! the file.
 
 use std::collections::BTreeSet;
 
@@ -12,15 +12,15 @@ use super::{
 };
 use crate::blocks::{self, BlockType};
 
-/// Dimensions of a tensor, at most: ggml's `GGML_MAX_DIMS`.
+/// Maximum rank: ggml's `GGML_MAX_DIMS`.
 pub const MAX_RANK: usize = 4;
 
-/// A tensor: its name, shape and type, and its bytes in the file.
+/// A tensor with name, shape, type and bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tensor<'a> {
     name: &'a str,
     ty: BlockType,
-    /// Outermost first; those from `rank` are unused.
+    /// Outermost first; entries from `rank` on are unused.
     shape: [usize; MAX_RANK],
     rank: usize,
     len: usize,
@@ -28,18 +28,19 @@ pub struct Tensor<'a> {
 }
 
 impl<'a> Tensor<'a> {
-    /// The name, unique in the file.
+    /// Name, unique in the file.
     pub fn name(&self) -> &'a str {
         self.name
     }
 
-    /// How the elements are stored.
+    /// Storage type of the elements.
     pub fn block_type(&self) -> BlockType {
         self.ty
     }
 
-    /// The dimensions, outermost first: the last one is that of rows, whose elements are neighbours. Files (and
-    /// ggml's `ne`) have them in the other order. Empty for a scalar.
+    /// Dimensions, outermost first; empty for a scalar.
+    ///
+    /// Elements of a row, the last dimension, are contiguous. Files (and ggml's `ne`) use the reverse order.
     pub fn shape(&self) -> &[usize] {
         &self.shape[..self.rank]
     }
@@ -49,12 +50,12 @@ impl<'a> Tensor<'a> {
         self.len
     }
 
-    /// Whether a dimension is 0.
+    /// True if a dimension is 0.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The blocks of all rows, outermost dimension first, as the file has them.
+    /// Blocks of all rows, outermost dimension first, as in the file.
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
@@ -63,12 +64,12 @@ impl<'a> Tensor<'a> {
     ///
     /// # Errors
     ///
-    /// Those of [`blocks::decode`].
+    /// As [`blocks::decode`].
     pub fn decode(&self, out: &mut [f32]) -> Result<(), blocks::Error> {
         blocks::decode(self.ty, self.bytes, out)
     }
 
-    /// All elements.
+    /// Decodes all elements.
     ///
     /// # Errors
     ///
@@ -77,15 +78,16 @@ impl<'a> Tensor<'a> {
         if !self.ty.is_decodable() {
             return Err(blocks::Error::NoDecoder { ty: self.ty });
         }
-        // As many as the bytes hold, which exist.
+        // No more than the bytes contain.
         let mut out = vec![0.0; self.len];
         self.decode(&mut out)?;
         Ok(out)
     }
 }
 
-/// A tensor of a type that this crate does not know, for example one that a later ggml has: how many bytes it has, and what they
-/// mean, cannot be told.
+/// A tensor of a type unknown to this crate, for example of a later ggml.
+///
+/// Its size and meaning are unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownTensor<'a> {
     name: &'a str,
@@ -95,36 +97,35 @@ pub struct UnknownTensor<'a> {
 }
 
 impl<'a> UnknownTensor<'a> {
-    /// The name, unique in the file.
+    /// Name, unique in the file.
     pub fn name(&self) -> &'a str {
         self.name
     }
 
-    /// The number of its type in ggml.
+    /// Type number in ggml.
     pub fn type_number(&self) -> u32 {
         self.ty
     }
 
-    /// The dimensions, outermost first.
+    /// Dimensions, outermost first.
     pub fn shape(&self) -> &[usize] {
         &self.shape[..self.rank]
     }
 }
 
-/// A description in a file.
 enum Found<'a> {
     Known(Description<'a>),
     Unknown(UnknownTensor<'a>),
 }
 
-/// A tensor whose place is not checked yet.
+/// A tensor before its place is checked.
 pub(super) struct Description<'a> {
     tensor: Tensor<'a>,
     offset: u64,
     size: u64,
 }
 
-/// Reads the descriptions of all tensors, each name once: of those whose type is known, and of others.
+/// Reads all tensor descriptions, with known and unknown types; names are unique.
 pub(super) fn descriptions<'a>(
     cursor: &mut Cursor<'a>,
     count: u64,
@@ -157,7 +158,7 @@ fn description<'a>(cursor: &mut Cursor<'a>, name: &'a str) -> Result<Found<'a>, 
     let ty = cursor.u32(place)?;
     let offset = cursor.u64(place)?;
     let overflow = || Error::Shape { tensor: short(name), found: dimensions[..rank].to_vec() };
-    // As if no dimension were 0, so that strides of empty tensors can be counted, too.
+    // Dimensions of 0 count as 1, so that strides of empty tensors cannot overflow either.
     let most = dimensions.iter().try_fold(1u64, |product, &size| product.checked_mul(size.max(1)));
     let most = most.filter(|&most| i64::try_from(most).is_ok()).ok_or_else(overflow)?;
     let mut shape = [1; MAX_RANK];
@@ -178,13 +179,13 @@ fn description<'a>(cursor: &mut Cursor<'a>, name: &'a str) -> Result<Found<'a>, 
     Ok(Found::Known(Description { tensor: Tensor { name, ty, shape, rank, len, bytes: &[] }, offset, size }))
 }
 
-/// Gives each tensor its bytes of `data`.
+/// Assigns each tensor its bytes of `data`.
 pub(super) fn place<'a>(
     descriptions: Vec<Description<'a>>,
     data: &'a [u8],
     alignment: usize,
 ) -> Result<Vec<Tensor<'a>>, Error> {
-    // Start, end and index of each tensor that has bytes.
+    // Start, end and index of each non-empty tensor.
     let mut ranges = vec![];
     let mut tensors = Vec::with_capacity(descriptions.len());
     for Description { mut tensor, offset, size } in descriptions {

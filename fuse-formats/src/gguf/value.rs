@@ -1,7 +1,7 @@
-//! Values of a GGUF file's metadata: numbers, booleans, texts, and arrays of them, which may nest.
+//! Metadata values of a GGUF file: numbers, booleans, strings, and nested arrays of them.
 //!
-//! Input: a cursor at a value. Output: the value; arrays stay bytes of the file, were walked once to check them, and
-//! are decoded as they are iterated. Numbers of types: llama.cpp, `enum gguf_type`.
+//! Arrays stay bytes of the file. They are checked once and decoded during iteration. Source of type numbers:
+//! llama.cpp, `enum gguf_type`.
 
 use std::fmt;
 
@@ -10,10 +10,10 @@ use super::{
     error::{Error, short},
 };
 
-/// Arrays within each other, at most: each level costs a file 12 bytes, and a reader a stack frame.
+/// Maximum nesting of arrays: each level costs a file 12 bytes and a reader a stack frame.
 pub const MAX_DEPTH: usize = 16;
 
-/// The type of a metadata value, or of an array's elements.
+/// Type of a metadata value or of array elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ValueType {
     /// 8 bits, unsigned.
@@ -32,7 +32,7 @@ pub enum ValueType {
     F32,
     /// One byte, 0 or 1.
     Bool,
-    /// UTF-8.
+    /// A UTF-8 string.
     String,
     /// An array.
     Array,
@@ -45,7 +45,7 @@ pub enum ValueType {
 }
 
 impl ValueType {
-    /// Every type at the index that is its number, with its name and its bytes (at least: texts and arrays are longer).
+    /// Types indexed by number, with names and minimum bytes (strings and arrays are longer).
     const ROWS: [(Self, &'static str, u64); 13] = [
         (Self::U8, "u8", 1),
         (Self::I8, "i8", 1),
@@ -62,7 +62,7 @@ impl ValueType {
         (Self::F64, "f64", 8),
     ];
 
-    /// The type with this number in a file, or `None` if there is none.
+    /// Type of a number in a file, if there is one.
     pub fn from_id(id: u32) -> Option<Self> {
         Self::ROWS.get(usize::try_from(id).ok()?).map(|row| row.0)
     }
@@ -78,7 +78,7 @@ impl fmt::Display for ValueType {
     }
 }
 
-/// A metadata value, of one of the types of [`ValueType`].
+/// A metadata value of one of the [`ValueType`]s.
 #[derive(Clone, Debug, PartialEq)]
 #[allow(missing_docs, reason = "the variants are those of `ValueType`")]
 pub enum Value<'a> {
@@ -98,7 +98,7 @@ pub enum Value<'a> {
 }
 
 impl<'a> Value<'a> {
-    /// The value's type.
+    /// Type of the value.
     pub fn value_type(&self) -> ValueType {
         match self {
             Self::U8(_) => ValueType::U8,
@@ -117,7 +117,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The value of an integer of any type, if it is not negative: writers do not agree on the types of sizes.
+    /// Value of a non-negative integer of any type: writers use different types for sizes.
     pub fn as_u64(&self) -> Option<u64> {
         match *self {
             Self::U8(value) => Some(value.into()),
@@ -128,7 +128,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The value of an integer of any type, if it is below 2⁶³.
+    /// Value of an integer of any type below 2⁶³.
     pub fn as_i64(&self) -> Option<i64> {
         match *self {
             Self::I8(value) => Some(value.into()),
@@ -143,7 +143,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The value of a floating-point number of either type.
+    /// Value of a floating-point number of either type.
     pub fn as_f64(&self) -> Option<f64> {
         match *self {
             Self::F32(value) => Some(value.into()),
@@ -177,33 +177,33 @@ impl<'a> Value<'a> {
     }
 }
 
-/// An array of values of one type. Arrays within an array may have different types of elements.
+/// An array of values of one type. Nested arrays may have different element types.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Array<'a> {
     element: ValueType,
     len: u64,
-    /// The elements, as in the file.
+    /// Encoded elements.
     bytes: &'a [u8],
 }
 
 impl<'a> Array<'a> {
-    /// The type of the elements.
+    /// Type of the elements.
     pub fn element_type(&self) -> ValueType {
         self.element
     }
 
-    /// The number of elements.
+    /// Number of elements.
     pub fn len(&self) -> usize {
-        // Each element has a byte at least, so that their number fits.
+        // Each element takes at least a byte, so the number fits.
         self.len as usize
     }
 
-    /// Whether there are no elements.
+    /// True without elements.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The elements, as the file has them: little endian, without gaps.
+    /// Encoded elements: little endian, without gaps.
     pub fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
@@ -223,7 +223,7 @@ impl<'a> IntoIterator for &Array<'a> {
     }
 }
 
-/// Iterates over the elements of an [`Array`].
+/// Iterator over the elements of an [`Array`].
 #[derive(Clone, Debug)]
 pub struct Values<'a> {
     element: ValueType,
@@ -236,8 +236,8 @@ impl<'a> Iterator for Values<'a> {
 
     fn next(&mut self) -> Option<Value<'a>> {
         self.left = self.left.checked_sub(1)?;
-        // Never an error: the array was walked when the file was parsed. The key is for errors only, and this one's
-        // depth counts from the array, which was within the limit.
+        // Never fails: parsing checked the array. The key only serves errors; depth counts from this array, which was
+        // within the limit.
         read(&mut self.cursor, self.element, "", 0).ok()
     }
 
@@ -248,7 +248,7 @@ impl<'a> Iterator for Values<'a> {
 
 impl ExactSizeIterator for Values<'_> {}
 
-/// Reads a value of a type and moves over it. `depth` counts the arrays around it.
+/// Reads a value and advances over it. `depth` counts the enclosing arrays.
 pub(super) fn read<'a>(cursor: &mut Cursor<'a>, ty: ValueType, key: &str, depth: usize) -> Result<Value<'a>, Error> {
     let place = Place::Value(key);
     Ok(match ty {
@@ -288,7 +288,7 @@ fn read_array<'a>(cursor: &mut Cursor<'a>, key: &str, depth: usize) -> Result<Ar
                 read(cursor, element, key, depth + 1)?;
             }
         }
-        // Any bytes are numbers. No overflow: the count was checked.
+        // Any bytes are numbers. The count was checked, so nothing overflows.
         _ => {
             cursor.take(len * element.min_bytes(), place)?;
         }

@@ -1,6 +1,6 @@
-//! Why weights cannot become a quantized tensor as they are.
+//! Errors of lossless import.
 //!
-//! Each error names the tensor or the format, what was expected, and what was found.
+//! Each names the tensor or format, and what was expected and found.
 
 use std::fmt;
 
@@ -9,11 +9,11 @@ use thiserror::Error;
 
 use crate::packed;
 
-/// Why weights cannot be imported without another quantization, or at all.
+/// Error of importing weights without requantization, or at all.
 #[derive(Clone, Error, PartialEq)]
 #[non_exhaustive]
 pub enum Error {
-    /// The type has no codes with scales: its elements are numbers, or there is no decoder for it.
+    /// The type has no codes and scales: its elements are numbers, or it has no decoder.
     #[error(
         "{what}: expected blocks of Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q4_K, Q5_K, TQ1_0 or TQ2_0 (or Q2_K, Q3_K or Q6_K with \
          scales that are equal in pairs)"
@@ -22,7 +22,7 @@ pub enum Error {
         /// The tensor and its type.
         what: String,
     },
-    /// There is no axis to pack, or no value.
+    /// The tensor has no axis or no value.
     #[error("{what}: expected an axis and a value at least, found shape {shape:?}")]
     Empty {
         /// The tensor or the format.
@@ -40,24 +40,24 @@ pub enum Error {
         /// Values of a row.
         found: usize,
     },
-    /// There are not as many bytes as the shape says.
+    /// The bytes do not match the shape.
     #[error("{what}: expected the bytes of shape {shape:?}, {}, found {found}", count(.expected))]
     Bytes {
         /// The tensor and its type.
         what: String,
         /// The shape.
         shape: Vec<usize>,
-        /// Its bytes, unless they are more than can be counted.
+        /// Bytes of the shape, unless they overflow.
         expected: Option<usize>,
         /// Bytes that were passed.
         found: usize,
     },
-    /// Arrays are not what their layout says.
+    /// Arrays do not match their layout.
     #[error("{what}: {error}")]
     Packed {
         /// The format.
         what: String,
-        /// What is wrong with them.
+        /// The mismatch.
         error: packed::Error,
     },
     /// Rows are not in the order of their groups.
@@ -71,12 +71,12 @@ pub enum Error {
         what: String,
         /// The first such row.
         row: usize,
-        /// Its group in the order of rows.
+        /// Expected group of the row.
         expected: usize,
-        /// Its group.
+        /// Group of the row.
         found: i32,
     },
-    /// A scale belongs to fewer values than groups have, or to a number of them that does not make groups.
+    /// Runs of scales do not form valid groups.
     #[error(
         "{what}: expected a scale for each multiple of {multiple} values that divides axis {axis} of {extent}, or for all, \
          found one for each {found}{}; decode to f32 and quantize again (`fuse_quantize::quantize`)", place(.index)
@@ -88,37 +88,36 @@ pub enum Error {
         axis: usize,
         /// Its extent.
         extent: usize,
-        /// What groups are multiples of.
+        /// Divisor of group sizes.
         multiple: usize,
         /// Values that share a scale.
         found: usize,
-        /// Where neighbouring scales or offsets first differ: the first value of the group that would hold both; `None` where
-        /// no groups would hold them.
+        /// First value of the first group with different scales or offsets; `None` if no groups fit the runs.
         index: Option<Vec<usize>>,
     },
-    /// A scale is so large that its product with a code is not finite.
+    /// The product of a scale and a code is not finite.
     #[error("{what}: expected a scale whose product with code {code} is finite, found {found} at group {index:?}")]
     Range {
         /// The tensor or the format.
         what: String,
         /// The largest code.
         code: u32,
-        /// The group: the index of its values, with the number of the group along the packed axis.
+        /// Index of the group's values, with the group's number along the packed axis.
         index: Vec<usize>,
         /// The scale.
         found: f32,
     },
-    /// The parts do not make a quantized tensor: above all, a scale or offset is not finite.
+    /// The parts form no quantized tensor, usually because a scale or offset is not finite.
     #[error("{what}: {error}")]
     Quantized {
         /// The tensor or the format.
         what: String,
-        /// What is wrong with them.
+        /// The mismatch.
         error: QuantizeError,
     },
 }
 
-/// As `Display` says it: that is what a program prints whose `main` returns the error.
+/// Same as `Display`, because a program prints this if its `main` returns the error.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

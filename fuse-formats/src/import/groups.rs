@@ -1,6 +1,6 @@
-//! Runs to groups: the scales of a format's runs as those of a quantized tensor's groups, where both hold the same values.
+//! Regroups scales of a format's runs as groups of a quantized tensor, without rounding.
 //!
-//! Input: codes with the scales and offsets of their runs. Output: [`Quantized`]. Nothing is rounded here.
+//! Input: codes with the scales and offsets of their runs. Output: [`Quantized`].
 
 use fuse_quantize::{Packing, Quantized, ScaleDType};
 use half::f16;
@@ -8,10 +8,10 @@ use half::f16;
 use super::Error;
 use crate::codes::Codes;
 
-/// What groups that are not the whole axis are multiples of.
+/// Divisor of groups that do not span the whole axis.
 const MULTIPLE: usize = Packing::GROUP_MULTIPLE;
 
-/// The tensor of `codes`, which are as many as `shape` says, in groups along `axis`.
+/// Quantized tensor of `codes`, which match `shape`, with groups along `axis`.
 pub(super) fn quantized(what: String, codes: Codes, shape: &[usize], axis: usize) -> Result<Quantized, Error> {
     if codes.codes.is_empty() {
         return Err(Error::Empty { what, shape: shape.to_vec() });
@@ -34,7 +34,7 @@ pub(super) fn quantized(what: String, codes: Codes, shape: &[usize], axis: usize
             Err(index) => return Err(refused(what, Some(index))),
         }
     };
-    // VjpPair are exact or they are not used: both storages lose nothing.
+    // `f16` is used only if it is exact: both storages lose nothing.
     let narrow = scales.iter().chain(&offsets).all(|&x| f16::from_f32(x).to_f32() == x);
     let dtype = if narrow { ScaleDType::F16 } else { ScaleDType::F32 };
     let quantized = Quantized::from_codes(packing, shape, axis, groups, dtype, &codes.codes, (&scales, &offsets));
@@ -52,7 +52,7 @@ pub(super) fn quantized(what: String, codes: Codes, shape: &[usize], axis: usize
     }
 }
 
-/// Values of a group that hold runs whole, or are parts of them; `None` where groups would have ends within runs.
+/// Group size aligned with runs; `None` if groups would end within runs.
 fn group_of(run: usize, extent: usize) -> Option<usize> {
     if run >= extent {
         return Some(extent);
@@ -63,7 +63,7 @@ fn group_of(run: usize, extent: usize) -> Option<usize> {
     fits.then_some(group)
 }
 
-/// Scales and offsets of groups, or the first value of a group whose runs differ.
+/// Scales and offsets of groups; fails with the first value of a group whose runs differ.
 fn regrouped(codes: &Codes, shape: &[usize], axis: usize, group: usize) -> Result<(Vec<f32>, Vec<f32>), Vec<usize>> {
     let (extent, run) = (shape[axis], codes.run);
     let (outer, inner): (usize, usize) = (shape[..axis].iter().product(), shape[axis + 1..].iter().product());
@@ -75,7 +75,7 @@ fn regrouped(codes: &Codes, shape: &[usize], axis: usize, group: usize) -> Resul
                     let place = (line * extent.div_ceil(run) + k / run) * inner + column;
                     (codes.scales[place], codes.offsets[place])
                 };
-                // By bits: what is not a number must come through to be named.
+                // Compares bits, so that NaNs reach the check that reports them.
                 let bits = |k: usize| (pair(k).0.to_bits(), pair(k).1.to_bits());
                 if (start..start + group).step_by(run).any(|k| bits(k) != bits(start)) {
                     return Err(index_of((line * extent + start) * inner + column, shape));
@@ -88,7 +88,7 @@ fn regrouped(codes: &Codes, shape: &[usize], axis: usize, group: usize) -> Resul
     Ok((scales, offsets))
 }
 
-/// The index of a place of a row-major shape without zeros.
+/// Index of a position in a row-major shape without zeros.
 fn index_of(mut place: usize, shape: &[usize]) -> Vec<usize> {
     let mut index = vec![0; shape.len()];
     for (index, size) in index.iter_mut().zip(shape).rev() {

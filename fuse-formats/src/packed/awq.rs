@@ -1,45 +1,44 @@
-//! AWQ's arrays in the form "gemm" (AutoAWQ and its checkpoints): words of eight codes along N, interleaved.
+//! AWQ's "gemm" arrays (AutoAWQ and its checkpoints): words of eight interleaved codes along N.
 //!
 //! Input: `qweight`, `qzeros` and `scales`. Output: values `[K, N]`. Formula: AutoAWQ's `WQLinear_GEMM`,
-//! `scales[g] * (q - z)`, where row k is in group k / group size.
+//! `scales[g] * (q - z)`, with row k in group k / group size.
 
 use half::f16;
 
 use super::{Error, check_codes, check_length, check_size, product};
 use crate::codes::Codes;
 
-/// Codes of a word.
+/// Codes per word.
 const CODES: usize = 8;
 
-/// Which of a word's eight columns each four bits hold, lowest bits first.
+/// Column of each nibble of a word, lowest bits first.
 const ORDER: [usize; CODES] = [0, 2, 4, 6, 1, 3, 5, 7];
 
-/// The largest code.
 const LARGEST: u32 = 15;
 
-/// The sizes of an AWQ matrix of 4 bits.
+/// Sizes of a 4-bit AWQ matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct AwqLayout {
     /// K, the width of the input.
     pub k: usize,
     /// N, the width of the output: a multiple of 8.
     pub n: usize,
-    /// Rows of a group: those that share scales. K for one group, where configurations say -1.
+    /// Rows per group with common scales. K for one group, which configurations write as -1.
     pub group_size: usize,
 }
 
-/// The arrays of an AWQ matrix.
+/// Arrays of an AWQ matrix.
 #[derive(Clone, Copy, Debug)]
 pub struct AwqArrays<'a> {
     /// `[K, N / 8]`: codes.
     pub qweight: &'a [i32],
-    /// `[groups, N / 8]`: zero points as they are, in the same order. There are ⌈K / group size⌉ groups.
+    /// `[groups, N / 8]`: unshifted zero points, in the same order. There are ⌈K / group size⌉ groups.
     pub qzeros: &'a [i32],
     /// `[groups, N]`.
     pub scales: &'a [f16],
 }
 
-/// What [`AwqLayout::pack`] makes.
+/// Result of [`AwqLayout::pack`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AwqWords {
     /// `[K, N / 8]`.
@@ -49,7 +48,7 @@ pub struct AwqWords {
 }
 
 impl AwqLayout {
-    /// The number of groups, ⌈K / group size⌉.
+    /// Number of groups, ⌈K / group size⌉.
     pub fn groups(&self) -> usize {
         self.k.div_ceil(self.group_size.max(1))
     }
@@ -58,7 +57,7 @@ impl AwqLayout {
     ///
     /// # Errors
     ///
-    /// [`Error::Size`] for sizes that the format does not have, [`Error::Length`] for arrays of other lengths.
+    /// [`Error::Size`] for unsupported sizes, [`Error::Length`] for arrays of other lengths.
     pub fn decode(&self, arrays: &AwqArrays<'_>, out: &mut [f32]) -> Result<(), Error> {
         let words = self.check_arrays(arrays)?;
         let &Self { k, n, group_size } = self;
@@ -88,7 +87,7 @@ impl AwqLayout {
         Ok(Codes { bits: 4, run: self.group_size, codes: unpacked(arrays.qweight), scales, offsets })
     }
 
-    /// Checks the sizes and the arrays; the words of a row.
+    /// Checks sizes and arrays; returns the words per row.
     fn check_arrays(&self, arrays: &AwqArrays<'_>) -> Result<usize, Error> {
         let words = self.check()?;
         check_length("qweight", &[self.k, words], arrays.qweight.len())?;
@@ -101,7 +100,7 @@ impl AwqLayout {
     ///
     /// # Errors
     ///
-    /// [`Error::Size`], [`Error::Length`], or [`Error::Range`] for a code that has more bits.
+    /// [`Error::Size`], [`Error::Length`], or [`Error::Range`] for a code with more bits.
     pub fn pack(&self, codes: &[u8], zeros: &[u8]) -> Result<AwqWords, Error> {
         self.check()?;
         check_length("codes", &[self.k, self.n], codes.len())?;
@@ -116,7 +115,7 @@ impl AwqLayout {
         Ok(AwqWords { qweight: words(codes), qzeros: words(zeros) })
     }
 
-    /// Checks the sizes; the words of a row.
+    /// Checks sizes; returns the words per row.
     fn check(&self) -> Result<usize, Error> {
         check_size("k", self.k > 0, "at least 1", self.k)?;
         check_size("n", self.n > 0 && self.n.is_multiple_of(CODES), "a multiple of 8 above 0", self.n)?;
@@ -126,7 +125,6 @@ impl AwqLayout {
     }
 }
 
-/// The codes of a word, by column.
 fn codes_of(word: i32) -> [u8; CODES] {
     let mut codes = [0; CODES];
     for (i, &column) in ORDER.iter().enumerate() {

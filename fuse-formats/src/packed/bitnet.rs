@@ -1,4 +1,4 @@
-//! BitNet b1.58 as Hugging Face's transformers pack it: four rows of ternary weights in each row of bytes.
+//! BitNet b1.58 of Hugging Face's transformers: each byte row packs four rows of ternary weights.
 //!
 //! Input: bytes `[R, in]` with R = ⌈out / 4⌉, and one scale. Output: values `[out, in]`. Formula: transformers,
 //! `integrations/bitnet.py`, `unpack_weights`: the bits 2i and 2i + 1 of byte row r are row r + i * R, plus 1.
@@ -6,26 +6,26 @@
 use super::{Error, check_length, check_size, product};
 use crate::codes::Codes;
 
-/// The sizes of a BitNet matrix.
+/// Sizes of a BitNet matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BitNetLayout {
-    /// N, the width of the output. Where it is not a multiple of 4, the rows beyond it are not looked at.
+    /// N, the width of the output. If it is no multiple of 4, excess rows are ignored.
     pub out_features: usize,
     /// K, the width of the input.
     pub in_features: usize,
 }
 
-/// The matrix's scale, `weight_scale`, and what transformers do with it.
+/// The matrix's scale, `weight_scale`, and its use in transformers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BitNetScale {
-    /// Values are multiplied by it: layers of class `autobitlinear`.
+    /// Factor of the values: layers of class `autobitlinear`.
     Multiply(f32),
-    /// Values are divided by it: layers of class `bitlinear`, the default of configurations that name none.
+    /// Divisor of the values: layers of class `bitlinear`, the default of configurations.
     Divide(f32),
 }
 
 impl BitNetLayout {
-    /// Rows of bytes, ⌈out / 4⌉.
+    /// Byte rows, ⌈out / 4⌉.
     pub fn packed_rows(&self) -> usize {
         self.out_features.div_ceil(4)
     }
@@ -34,12 +34,12 @@ impl BitNetLayout {
     ///
     /// # Errors
     ///
-    /// [`Error::Size`] for a size 0, [`Error::Length`] for slices of other lengths, [`Error::Range`] for a code 3,
-    /// which is no ternary weight: `found` is the weight that it would be, 2.
+    /// [`Error::Size`] for a size 0, [`Error::Length`] for slices of other lengths. [`Error::Range`] for code 3, which
+    /// is no ternary weight; `found` is the weight 2 that it encodes.
     pub fn decode(&self, packed: &[u8], scale: BitNetScale, out: &mut [f32]) -> Result<(), Error> {
         self.check_packed(packed)?;
         check_length("out", &[self.out_features, self.in_features], out.len())?;
-        // One for each two bits, though none of the last kind is left when they are looked up.
+        // All four codes of two bits; code 3 was rejected before.
         let values = [-1.0, 0.0, 1.0, 2.0].map(|weight: f32| match scale {
             BitNetScale::Multiply(scale) => weight * scale,
             BitNetScale::Divide(scale) => weight / scale,
@@ -52,7 +52,7 @@ impl BitNetLayout {
         Ok(())
     }
 
-    /// Codes `[out, in]` of one run for each row, all with the same scale and offset.
+    /// Codes `[out, in]` with one run per row, all of equal scale and offset.
     pub(crate) fn codes(&self, packed: &[u8], scale: BitNetScale) -> Result<Codes, Error> {
         self.check_packed(packed)?;
         let &Self { out_features, in_features } = self;
@@ -68,7 +68,7 @@ impl BitNetLayout {
         Ok(Codes { bits: 2, run: in_features, codes, scales, offsets })
     }
 
-    /// The codes of a row of bytes that were checked: 0, 1 or 2.
+    /// Codes of a row of checked bytes: 0, 1 or 2.
     fn row<'a>(&self, packed: &'a [u8], row: usize) -> Result<impl Iterator<Item = u8> + use<'a>, Error> {
         let rows = self.packed_rows();
         let (start, shift) = (row % rows * self.in_features, 2 * (row / rows));
@@ -81,17 +81,16 @@ impl BitNetLayout {
         }
     }
 
-    /// Checks the sizes and the bytes.
     fn check_packed(&self, packed: &[u8]) -> Result<(), Error> {
         self.check()?;
         check_length("packed", &[self.packed_rows(), self.in_features], packed.len())
     }
 
-    /// Packs ternary weights `[out, in]`. Rows beyond a last one that is not a multiple of 4 are bits 0.
+    /// Packs ternary weights `[out, in]`. Excess rows up to a multiple of 4 have bits 0.
     ///
     /// # Errors
     ///
-    /// [`Error::Size`], [`Error::Length`], or [`Error::Range`] for a weight that is not -1, 0 or 1.
+    /// [`Error::Size`], [`Error::Length`], or [`Error::Range`] for a weight other than -1, 0 or 1.
     pub fn pack(&self, weights: &[i8]) -> Result<Vec<u8>, Error> {
         self.check()?;
         let &Self { out_features, in_features } = self;

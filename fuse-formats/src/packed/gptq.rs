@@ -1,6 +1,6 @@
 //! GPTQ's arrays (AutoGPTQ, GPTQModel and their checkpoints): words of codes along K, zero points along N.
 //!
-//! Input: `qweight`, `qzeros`, `scales` and perhaps `g_idx`. Output: values `[K, N]`. Formula: AutoGPTQ's
+//! Input: `qweight`, `qzeros`, `scales` and optionally `g_idx`. Output: values `[K, N]`. Formula: AutoGPTQ's
 //! `QuantLinear`, `scales[g] * (q - z)`, where g is the row's group.
 
 use half::f16;
@@ -8,34 +8,36 @@ use half::f16;
 use super::{Error, bits, check_codes, check_length, check_size, product};
 use crate::codes::Codes;
 
-/// How `qzeros` stores a zero point.
+/// Encoding of zero points in `qzeros`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StoredZero {
-    /// One less (`checkpoint_format` "gptq", or none): a stored all-ones code is the zero point 0, as packers make it
-    /// of one, and as AutoGPTQ's first layers read it. Some readers take it as `2^bits`; quantizers make neither
-    /// unless all weights of a group have one sign.
+    /// Zero point minus one (`checkpoint_format` "gptq", or none).
+    ///
+    /// All ones encode the zero point 0, as packers write it and AutoGPTQ's first layers read it. Some readers take it
+    /// as `2^bits`. Quantizers produce neither unless all weights of a group have one sign.
     MinusOne,
-    /// As it is (`checkpoint_format` "gptq_v2").
+    /// The zero point itself (`checkpoint_format` "gptq_v2").
     Plain,
 }
 
-/// The sizes of a GPTQ matrix.
+/// Sizes of a GPTQ matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GptqLayout {
-    /// Bits of a code: 2, 3, 4 or 8. Codes fill words from the lowest bits; 32 codes of 3 bits fill 3 words, two of
-    /// them crossing words.
+    /// Bits per code: 2, 3, 4 or 8.
+    ///
+    /// Codes fill words from the lowest bits; 32 codes of 3 bits fill 3 words, two of them straddling.
     pub bits: u32,
     /// K, the width of the input: a multiple of the codes that fill whole words (32 / bits, or 32 for 3 bits).
     pub k: usize,
     /// N, the width of the output: a multiple of the same.
     pub n: usize,
-    /// Rows of a group: those that share scales. K for one group, where configurations say -1.
+    /// Rows per group with common scales. K for one group, which configurations write as -1.
     pub group_size: usize,
-    /// How zero points are stored.
+    /// Encoding of zero points.
     pub stored_zero: StoredZero,
 }
 
-/// The arrays of a GPTQ matrix.
+/// Arrays of a GPTQ matrix.
 #[derive(Clone, Copy, Debug)]
 pub struct GptqArrays<'a> {
     /// `[K * bits / 32, N]`: codes, along K.
@@ -44,12 +46,12 @@ pub struct GptqArrays<'a> {
     pub qzeros: &'a [i32],
     /// `[groups, N]`.
     pub scales: &'a [f16],
-    /// `[K]`: the group of each row, where quantization ordered rows by activation. Without, row k is in group
-    /// k / group size.
+    /// `[K]`: the group of each row, if quantization ordered rows by activation. `None`: row k is in group k / group
+    /// size.
     pub g_idx: Option<&'a [i32]>,
 }
 
-/// What [`GptqLayout::pack`] makes.
+/// Result of [`GptqLayout::pack`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GptqWords {
     /// `[K * bits / 32, N]`.
@@ -59,7 +61,7 @@ pub struct GptqWords {
 }
 
 impl GptqLayout {
-    /// The number of groups, ⌈K / group size⌉.
+    /// Number of groups, ⌈K / group size⌉.
     pub fn groups(&self) -> usize {
         self.k.div_ceil(self.group_size.max(1))
     }
@@ -68,8 +70,8 @@ impl GptqLayout {
     ///
     /// # Errors
     ///
-    /// [`Error::Size`] for sizes that the format does not have, [`Error::Length`] for arrays of other lengths,
-    /// [`Error::Range`] for a group in `g_idx` that does not exist.
+    /// [`Error::Size`] for unsupported sizes, [`Error::Length`] for arrays of other lengths, [`Error::Range`] for a
+    /// missing group in `g_idx`.
     pub fn decode(&self, arrays: &GptqArrays<'_>, out: &mut [f32]) -> Result<(), Error> {
         let word_columns = self.check_arrays(arrays)?;
         let &Self { bits, k, n, .. } = self;
@@ -77,7 +79,7 @@ impl GptqLayout {
         let (mut zeros, mut zeros_of) = (vec![], None);
         for (row, out) in out.chunks_exact_mut(n).enumerate() {
             let group = arrays.g_idx.map_or(row / self.group_size, |g_idx| g_idx[row] as usize);
-            // Rows of a group follow each other, mostly.
+            // Most rows of a group are adjacent.
             if zeros_of != Some(group) {
                 zeros = self.zeros(&arrays.qzeros[group * word_columns..][..word_columns]);
                 zeros_of = Some(group);
@@ -91,7 +93,7 @@ impl GptqLayout {
         Ok(())
     }
 
-    /// Codes `[K, N]`, scales and offsets `[groups, N]`. Does not look at the order of `g_idx`.
+    /// Codes `[K, N]`, scales and offsets `[groups, N]`. Ignores the order of `g_idx`.
     pub(crate) fn codes(&self, arrays: &GptqArrays<'_>) -> Result<Codes, Error> {
         let word_columns = self.check_arrays(arrays)?;
         let &Self { bits, k, n, group_size: run, .. } = self;
@@ -104,7 +106,7 @@ impl GptqLayout {
         Ok(Codes { bits, run, codes, scales, offsets })
     }
 
-    /// The zero points of a group, `[N]`, from its words.
+    /// Zero points of a group, `[N]`, from its words.
     fn zeros(&self, words: &[i32]) -> Vec<f32> {
         let added = match self.stored_zero {
             StoredZero::MinusOne => 1,
@@ -114,7 +116,7 @@ impl GptqLayout {
         (0..self.n).map(|column| ((stored(column) + added) & bits::largest(self.bits)) as f32).collect()
     }
 
-    /// Checks the sizes and the arrays; the columns of `qzeros`.
+    /// Checks sizes and arrays; returns the columns of `qzeros`.
     fn check_arrays(&self, arrays: &GptqArrays<'_>) -> Result<usize, Error> {
         let (word_rows, word_columns) = self.check()?;
         let &Self { k, n, .. } = self;
@@ -137,7 +139,7 @@ impl GptqLayout {
     ///
     /// # Errors
     ///
-    /// [`Error::Size`], [`Error::Length`], or [`Error::Range`] for a code that has more bits.
+    /// [`Error::Size`], [`Error::Length`], or [`Error::Range`] for a code with more bits.
     pub fn pack(&self, codes: &[u8], zeros: &[u8]) -> Result<GptqWords, Error> {
         let (word_rows, word_columns) = self.check()?;
         let &Self { bits, k, n, .. } = self;
@@ -146,7 +148,7 @@ impl GptqLayout {
         let largest = bits::largest(bits);
         check_codes("codes", codes, largest)?;
         check_codes("zeros", zeros, largest)?;
-        // Shorter than the codes that exist.
+        // Shorter than the existing codes, so it fits in memory.
         let mut qweight = vec![0; product("qweight", &[word_rows, n])?];
         for (row, codes) in codes.chunks_exact(n).enumerate() {
             for (column, &code) in codes.iter().enumerate() {
@@ -172,7 +174,7 @@ impl GptqLayout {
         Ok(GptqWords { qweight, qzeros })
     }
 
-    /// Checks the sizes; the rows of `qweight` and the columns of `qzeros`.
+    /// Checks sizes; returns the rows of `qweight` and the columns of `qzeros`.
     fn check(&self) -> Result<(usize, usize), Error> {
         let (whole, expected) = match self.bits {
             2 => (16, "a multiple of 16 above 0"),

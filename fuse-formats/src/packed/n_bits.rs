@@ -1,39 +1,38 @@
-//! ONNX Runtime's `MatMulNBits`: bytes of codes in blocks along K, one scale and perhaps a zero point for each block.
+//! ONNX Runtime's `MatMulNBits`: bytes of codes in blocks along K, with a scale and optionally a zero point per block.
 //!
-//! Input: `B`, `scales` and perhaps `zero_points`, as the operator takes them. Output: values `[N, K]`. Formula: ONNX
-//! Runtime's contrib operator `com.microsoft.MatMulNBits`, `(q - z) * scale`. Not here: zero points of a
-//! floating-point type, and the permutation `g_idx`.
+//! Input: `B`, `scales` and optionally `zero_points`, as in the operator. Output: values `[N, K]`. Formula: ONNX
+//! Runtime's contrib operator `com.microsoft.MatMulNBits`, `(q - z) * scale`. Not here: floating-point zero points, and
+//! the permutation `g_idx`.
 
 use super::{Error, check_codes, check_length, check_size, product};
 use crate::codes::Codes;
 
-/// The sizes of a `MatMulNBits` matrix.
+/// Sizes of a `MatMulNBits` matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct NBitsLayout {
-    /// Bits of a code: 2, 4 or 8.
+    /// Bits per code: 2, 4 or 8.
     pub bits: u32,
     /// N, the width of the output.
     pub n: usize,
-    /// K, the width of the input. A row's last block may be longer than what is left of K: the rest of its codes is
-    /// not looked at.
+    /// K, the width of the input. A row's last block may exceed K; its excess codes are ignored.
     pub k: usize,
-    /// Codes of a block: a power of two, at least 16.
+    /// Codes per block: a power of two, at least 16.
     pub block_size: usize,
 }
 
-/// The arrays of a `MatMulNBits` matrix.
+/// Arrays of a `MatMulNBits` matrix.
 #[derive(Clone, Copy, Debug)]
 pub struct NBitsArrays<'a> {
-    /// `B`, `[N, blocks, block size * bits / 8]`: codes, lowest bits first. There are ⌈K / block size⌉ blocks in a row.
+    /// `B`, `[N, blocks, block size * bits / 8]`: codes, lowest bits first, in ⌈K / block size⌉ blocks per row.
     pub b: &'a [u8],
-    /// `[N * blocks]`; halves are to be widened, which is exact.
+    /// `[N * blocks]`; widen `f16` scales, which is exact.
     pub scales: &'a [f32],
-    /// `[N, ⌈blocks * bits / 8⌉]`: zero points, lowest bits first, each row in bytes of its own. Without, all are
+    /// `[N, ⌈blocks * bits / 8⌉]`: zero points, lowest bits first; each row starts at a byte. `None`: all are
     /// `2^(bits - 1)`.
     pub zero_points: Option<&'a [u8]>,
 }
 
-/// What [`NBitsLayout::pack`] makes.
+/// Result of [`NBitsLayout::pack`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NBitsBytes {
     /// `[N, blocks, block size * bits / 8]`; codes beyond K are 0.
@@ -43,7 +42,7 @@ pub struct NBitsBytes {
 }
 
 impl NBitsLayout {
-    /// Blocks of a row, ⌈K / block size⌉.
+    /// Blocks per row, ⌈K / block size⌉.
     pub fn blocks(&self) -> usize {
         self.k.div_ceil(self.block_size.max(1))
     }
@@ -52,7 +51,7 @@ impl NBitsLayout {
     ///
     /// # Errors
     ///
-    /// [`Error::Size`] for sizes that the operator does not have, [`Error::Length`] for arrays of other lengths.
+    /// [`Error::Size`] for unsupported sizes, [`Error::Length`] for arrays of other lengths.
     pub fn decode(&self, arrays: &NBitsArrays<'_>, out: &mut [f32]) -> Result<(), Error> {
         let row_bytes = self.check_arrays(arrays)?;
         let &Self { bits, n, k, block_size } = self;
@@ -82,19 +81,19 @@ impl NBitsLayout {
         Ok(Codes { bits, run, codes, scales: arrays.scales.to_vec(), offsets })
     }
 
-    /// The zero point of a block of a row, of arrays that were checked.
+    /// Zero point of a block in checked arrays.
     fn zero(&self, arrays: &NBitsArrays<'_>, row: usize, block: usize) -> f32 {
         let Some(zeros) = arrays.zero_points else { return f32::from(1u8 << (self.bits - 1)) };
         let bytes = self.zero_bytes();
         code(&zeros[row * bytes..][..bytes], self.bits, block).into()
     }
 
-    /// Bytes of a row of `zero_points`, for bits that were checked.
+    /// Bytes per row of `zero_points`, for checked bits.
     fn zero_bytes(&self) -> usize {
         self.blocks().div_ceil(8 / self.bits as usize)
     }
 
-    /// Checks the sizes and the arrays; the bytes of a row of `B`.
+    /// Checks sizes and arrays; returns the bytes per row of `B`.
     fn check_arrays(&self, arrays: &NBitsArrays<'_>) -> Result<usize, Error> {
         let row_bytes = self.check()?;
         check_length("b", &[self.n, row_bytes], arrays.b.len())?;
@@ -109,8 +108,8 @@ impl NBitsLayout {
     ///
     /// # Errors
     ///
-    /// [`Error::Size`], [`Error::Length`], [`Error::Range`] for a code that has more bits, or [`Error::Overflow`] for
-    /// blocks that no memory holds.
+    /// [`Error::Size`], [`Error::Length`], [`Error::Range`] for a code with more bits, or [`Error::Overflow`] for
+    /// blocks that exceed memory.
     pub fn pack(&self, codes: &[u8], zeros: &[u8]) -> Result<NBitsBytes, Error> {
         let row_bytes = self.check()?;
         let &Self { bits, n, k, .. } = self;
@@ -125,7 +124,7 @@ impl NBitsLayout {
         })
     }
 
-    /// Checks the sizes; the bytes of a row of `B`.
+    /// Checks sizes; returns the bytes per row of `B`.
     fn check(&self) -> Result<usize, Error> {
         check_size("bits", matches!(self.bits, 2 | 4 | 8), "2, 4 or 8", self.bits as usize)?;
         check_size("n", self.n > 0, "at least 1", self.n)?;
@@ -137,7 +136,6 @@ impl NBitsLayout {
     }
 }
 
-/// The code at an index.
 fn code(bytes: &[u8], bits: u32, index: usize) -> u8 {
     let per_byte = 8 / bits as usize;
     (bytes[index / per_byte] >> (index % per_byte * bits as usize)) & super::bits::largest(bits) as u8
@@ -154,7 +152,7 @@ fn pack_rows(
 ) -> Result<Vec<u8>, Error> {
     let per_byte = 8 / bits as usize;
     let length = product(argument, &[rows, row_bytes])?;
-    // A block may be much longer than the codes that exist: without memory for it, an error rather than an abort.
+    // Blocks may be much longer than the existing codes; a failed allocation must be an error, not an abort.
     let mut packed = vec![];
     packed.try_reserve_exact(length).map_err(|_| Error::Overflow { argument })?;
     packed.resize(length, 0);

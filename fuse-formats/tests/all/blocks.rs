@@ -1,11 +1,11 @@
-//! Blocks of ggml against llama.cpp's Python package, bit for bit: the fixtures of `data/make.py`.
+//! ggml's blocks compared bit for bit with llama.cpp's Python package, using fixtures of `data/make.py`.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
 use fuse_formats::blocks::{BlockType, Error, decode, encode};
 use proptest::prelude::*;
 
-/// Types with a decoder and scales as halves, with the offsets of these in a block.
+/// Decodable types with `f16` scales, and the scales' offsets in a block.
 const HALVES: [(BlockType, &[usize]); 14] = [
     (BlockType::F16, &[0]),
     (BlockType::Bf16, &[0]),
@@ -81,7 +81,7 @@ fn plain_values_are_read_as_they_are() {
     let values = [0.0f32, -0.0, 1.5, f32::MIN_POSITIVE, f32::INFINITY, 1e-45];
     let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
     assert_eq!(bits(&decoded(BlockType::F32, &bytes)), bits(&values));
-    // Infinite halves and bfloats.
+    // Infinite `f16` and `bf16` values.
     assert_eq!(decoded(BlockType::F16, &[0, 0x7c, 0, 0xfc]), [f32::INFINITY, f32::NEG_INFINITY]);
     assert_eq!(decoded(BlockType::Bf16, &[0x80, 0x7f, 0xc0, 0xbf]), [f32::INFINITY, -1.5]);
 }
@@ -157,7 +157,6 @@ fn fixture(name: &str) -> Vec<u8> {
     fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name)).unwrap()
 }
 
-/// The lines of `digests.txt`.
 fn digests() -> BTreeMap<String, u64> {
     let text = String::from_utf8(fixture("digests.txt")).unwrap();
     let parse = |line: &str| {

@@ -1,5 +1,6 @@
-//! The GGUF reader: a file that llama.cpp's package wrote (`data/make.py`), files with one fault each, and files that
-//! are mutated at random, which may neither panic nor allocate more than a small multiple of their size.
+//! The GGUF reader on a file of llama.cpp's package (`data/make.py`), faulty files, and random mutations.
+//!
+//! Mutated files must neither panic nor allocate more than a small multiple of their size.
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
@@ -24,7 +25,7 @@ thread_local! {
 // SAFETY: every call goes to the system's allocator unchanged.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // No destructor runs for a `Cell<usize>`, so that the thread's value is there until its end.
+        // A `Cell<usize>` has no destructor, so the value lives until the thread ends.
         ALLOCATED.with(|allocated| allocated.set(allocated.get().saturating_add(layout.size())));
         // SAFETY: the caller keeps to the contract of `alloc`.
         unsafe { System.alloc(layout) }
@@ -112,7 +113,7 @@ fn files_open_by_path() {
 #[test]
 fn every_prefix_of_a_file_is_an_error() {
     let bytes = tiny();
-    // Up to the end of the last tensor, behind which is padding.
+    // Up to the end of the last tensor, before padding.
     let file = Gguf::parse(&bytes).unwrap();
     let last = file.tensor("i32").unwrap().bytes();
     let end = last.as_ptr_range().end.addr() - bytes.as_ptr().addr();
@@ -143,7 +144,7 @@ proptest! {
         let before = ALLOCATED.get();
         let _ = look(&bytes);
         let allocated = ALLOCATED.get() - before;
-        // Texts of errors, and nodes of trees that hold eleven entries each, cost more than a small file.
+        // Error messages, and tree nodes of eleven entries each, cost more than a small file.
         prop_assert!(allocated < 65536 + 64 * bytes.len(), "{allocated} bytes for a file of {}", bytes.len());
     }
 
@@ -155,7 +156,7 @@ proptest! {
     }
 }
 
-/// Bytes that are written over a file's: one of any value, numbers that are counts of types or huge, or noise.
+/// Replacement bytes: one of any value, type numbers or huge counts, or noise.
 fn mutation() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         any::<u8>().prop_map(|byte| vec![byte]),
@@ -166,7 +167,7 @@ fn mutation() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// Parses a file and looks at all that it holds.
+/// Parses a file and reads all its content.
 fn look(bytes: &[u8]) -> Result<(), Error> {
     let file = Gguf::parse(bytes).inspect_err(|error| assert!(!error.to_string().is_empty()))?;
     for (key, value) in file.metadata() {
@@ -181,7 +182,7 @@ fn look(bytes: &[u8]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Every element of an array that was parsed is there.
+/// Checks that every element of a parsed array exists.
 fn walk(value: &Value<'_>) {
     if let Some(array) = value.as_array() {
         let seen = array.iter().inspect(walk).count();

@@ -1,12 +1,12 @@
-//! Files with one fault each, and the error that names it.
+//! Files with one fault each, and their errors.
 
 use fuse_formats::gguf::{Error, Gguf, MAX_DEPTH};
 
-/// A file as it is written, part by part.
+/// A file under construction.
 struct File(Vec<u8>);
 
 impl File {
-    /// The header of version 3.
+    /// Header of version 3.
     fn new(tensors: u64, entries: u64) -> Self {
         Self(b"GGUF\x03\0\0\0".to_vec()).u64(tensors).u64(entries)
     }
@@ -33,7 +33,7 @@ impl File {
         dimensions.iter().fold(start, |file, &size| file.u64(size)).u32(ty).u64(offset)
     }
 
-    /// Zeros up to a multiple of 32, then `count` of them.
+    /// Zeros up to a multiple of 32, then `count` more.
     fn data(mut self, count: usize) -> Self {
         self.0.resize(self.0.len().next_multiple_of(32) + count, 0);
         self
@@ -125,7 +125,7 @@ fn faults_of_tensors_name_the_tensor() {
         let error = File::new(1, 0).tensor("t", &shape, 0, 0).error();
         assert_eq!(error, Error::Shape { tensor: "t".into(), found: shape.to_vec() });
     }
-    // Elements can be counted, bytes cannot.
+    // Its elements fit a count, its bytes do not.
     let error = File::new(1, 0).tensor("t", &[1 << 62], 28, 0).error();
     assert_eq!(error, Error::Shape { tensor: "t".into(), found: vec![1 << 62] });
     let twice = File::new(2, 0).tensor("t", &[1], 0, 0).tensor("t", &[1], 0, 32).data(64);
@@ -141,7 +141,7 @@ fn a_type_that_nobody_knows_refuses_only_its_tensor() {
     assert!(file.tensor("new").is_none());
     let [unknown] = file.unknown_tensors() else { panic!("{:?}", file.unknown_tensors()) };
     assert_eq!((unknown.name(), unknown.type_number(), unknown.shape()), ("new", 4, &[2, 3][..]));
-    // Its name counts all the same, and its shape.
+    // Names and shapes of unknown types are checked as well.
     let twice = File::new(2, 0).tensor("t", &[1], 4, 0).tensor("t", &[1], 0, 0).data(64).error();
     assert_eq!(twice, Error::DuplicateTensor { tensor: "t".into() });
     let shape = File::new(1, 0).tensor("t", &[u64::MAX, 2], 4, 0).error();
@@ -160,7 +160,7 @@ fn places_of_tensors_are_checked() {
         let error = File::new(1, 0).tensor("t", &[9], 0, offset).data(64).error();
         assert_eq!(error, Error::OutOfBounds { tensor: "t".into(), offset, expected: 36, found: 64 });
     }
-    // In the file's order, the later one comes first.
+    // In file order, the later tensor comes first.
     let file = File::new(2, 0).tensor("later", &[1], 0, 32).tensor("first", &[9], 0, 0).data(64);
     let (tensor, other) = ("later".to_owned(), "first".to_owned());
     assert_eq!(file.error(), Error::Overlap { tensor, other, expected: 36, found: 32 });

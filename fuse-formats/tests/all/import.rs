@@ -1,5 +1,6 @@
-//! Imported weights against the formats' own decoders: the same numbers, in every bit but the sign of zeros; and what a
-//! quantized tensor becomes when it is packed as another toolchain packs it, and imported.
+//! Imported weights compared with the formats' own decoders, and round trips through the formats' packers.
+//!
+//! Values agree in every bit, except for the sign of zeros.
 
 use std::{fs, path::Path};
 
@@ -17,7 +18,7 @@ use proptest::prelude::*;
 
 use crate::random::Random;
 
-/// What a type becomes, the values of a group, and the offsets of halves in a block.
+/// Types with resulting packing, values per group, and offsets of `f16` scales in a block.
 const TYPES: [(BlockType, Packing, usize, &[usize]); 12] = [
     (BlockType::Q4_0, Packing::Q4, 32, &[0]),
     (BlockType::Q4_1, Packing::Q4, 32, &[0, 2]),
@@ -119,7 +120,7 @@ proptest! {
         let quantized = import::n_bits(&layout, &arrays).unwrap();
         prop_assert_eq!((quantized.packing.bits(), &quantized.shape[..]), (bits, &[n, layout.k][..]));
         same(&quantized, &expected)?;
-        // All 24.
+        // All 24 bits.
         let arrays = NBitsArrays { scales: &numbers, ..arrays };
         layout.decode(&arrays, &mut expected).unwrap();
         let values = import::n_bits(&layout, &arrays).unwrap().dequantize();
@@ -194,7 +195,7 @@ proptest! {
 
     #[test]
     fn tensors_on_a_format_s_grid_come_back_from_its_encoder(seed in any::<u64>(), exponent in -9i32..3) {
-        // A type with its smallest and largest code, and its zero point unless it has minima.
+        // Types with smallest and largest code, and the zero point of those without minima.
         let types = [
             (BlockType::Q4_0, Packing::Q4, 0u8, 15u8, Some(8.0)),
             (BlockType::Q4_1, Packing::Q4, 0, 15, None),
@@ -206,7 +207,7 @@ proptest! {
         for (ty, packing, least, most, zero) in types {
             let mut codes: Vec<u8> =
                 random.many(3 * 64, |word| least + (word % u64::from(most - least + 1)) as u8);
-            // What encoders take the scale from.
+            // Encoders derive the scale from these.
             codes.chunks_mut(32).for_each(|group| group[..2].copy_from_slice(&[least, most]));
             let scales: Vec<f32> = random.many(6, |word| f32::powi(2.0, exponent - (word % 3) as i32));
             let minima: Vec<f32> = random.many(6, |word| (word % 9) as f32 - 20.0);
@@ -237,7 +238,7 @@ fn types_with_minima_keep_the_sign_of_zeros_too() {
 fn scales_are_halves_where_these_hold_them() {
     let block = |d: f32| [&f16::from_f32(d).to_le_bytes()[..], &[0x80; 32]].concat();
     let dtype = |d: f32| import::blocks(BlockType::Q8_0, &[1, 32], &block(d)).unwrap().scale_dtype;
-    // 128 · 511 is below the largest half, 128 · 512 is not.
+    // 128 · 511 is below the largest `f16`, 128 · 512 is not.
     assert_eq!([dtype(511.0), dtype(512.0), dtype(2e-7)], [ScaleDType::F16, ScaleDType::F32, ScaleDType::F16]);
     let ones = [&f16::ONE.to_le_bytes()[..], &[0x3c; 142]].concat();
     assert_eq!(import::blocks(BlockType::Q4K, &[256], &ones).unwrap().axis, 0);
@@ -286,7 +287,7 @@ fn runs_of_16_are_refused_unless_they_are_equal() {
     assert!(matches!(&error, Error::Runs { index: Some(index), found: 16, .. } if index == &[1, 32]), "{error}");
     let equal = NBitsArrays { scales: &[1.0, 1.0, 2.0, 2.0, 3.0, 3.0, 4.0, 4.0], ..arrays };
     assert_eq!(import::n_bits(&layout, &equal).unwrap().groups, 2);
-    // With one block of 16 there is one group: all.
+    // One block of 16 forms a single group.
     let arrays = NBitsArrays { b: &[0x9a; 8], scales: &[1.0], zero_points: None };
     assert_eq!(import::n_bits(&NBitsLayout { n: 1, k: 16, ..layout }, &arrays).unwrap().groups, 1);
 }
@@ -305,7 +306,7 @@ fn groups_that_do_not_fit_are_refused() {
     for (k, group) in [(96, 48), (200, 128), (40, 32)] {
         assert!(matches!(run(k, group), Err(Error::Runs { index: None, .. })), "{k}, {group}");
     }
-    // All of K, whatever it is; a shorter last group; runs of 8 that are equal.
+    // Groups spanning all of K; a shorter last group; equal runs of 8.
     for (k, group, groups) in [(40, 40, 1), (40, 64, 1), (160, 64, 5), (96, 8, 3), (96, 1, 3), (128, 64, 2)] {
         assert_eq!(run(k, group).unwrap().groups, groups, "{k}, {group}");
     }
@@ -361,7 +362,7 @@ fn faults_name_the_tensor_or_the_format() {
     assert_eq!(error.to_string(), "BitNet matrix: scales[0, 0]: expected a finite number, found inf");
 }
 
-/// Checks that a tensor has the bits of these values; a zero may have the other sign.
+/// Compares bits; a zero may have the other sign.
 fn same(quantized: &Quantized, expected: &[f32]) -> Result<(), TestCaseError> {
     let values = quantized.dequantize();
     prop_assert_eq!(values.len(), expected.len());
@@ -372,11 +373,11 @@ fn same(quantized: &Quantized, expected: &[f32]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Blocks of so many values whose halves are finite; with `paired`, runs of 16 have equal scales in pairs.
+/// Blocks of `values` values with finite `f16` scales; with `paired`, scales of runs of 16 are equal in pairs.
 fn random_blocks(ty: BlockType, halves: &[usize], values: usize, seed: u64, paired: bool) -> Vec<u8> {
     let size = ty.block_bytes();
     let mut bytes: Vec<u8> = Random(seed).many(values / ty.block_len() * size, |word| word as u8);
-    // Bytes of a scale (or of parts of several) are at even places for even runs, at odd ones for odd runs.
+    // Scale bytes (or parts of several) are at even positions for even runs, at odd ones for odd runs.
     let scales = match ty {
         BlockType::Q2K => 0..16,
         BlockType::Q3K => 96..108,

@@ -1,5 +1,5 @@
-//! Files of other toolchains: what they hold (`gguf`, `blocks`, `packed`), as tensors of `fuse-quantize` (`import`), damaged in
-//! every way (`hostile`) and made up (`random`).
+//! Tests of other toolchains' formats: content (`gguf`, `blocks`, `packed`), conversion (`import`), damage (`hostile`),
+//! random data (`random`).
 
 mod blocks;
 mod gguf;

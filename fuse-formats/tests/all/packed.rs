@@ -1,5 +1,5 @@
-//! Packed matrices against the formats' descriptions, written differently: as texts of bits, from which codes are cut
-//! out; and packing against decoding.
+//! Packed matrices compared with an independent reader, which cuts codes from strings of bits, and round trips of
+//! packing.
 
 use fuse_formats::packed::{
     AwqArrays, AwqLayout, BitNetLayout, BitNetScale, Error, GptqArrays, GptqLayout, NBitsArrays, NBitsLayout,
@@ -66,7 +66,7 @@ proptest! {
         let scales = random.scales(groups * 8 * n);
         let mut out = vec![f32::NAN; k * 8 * n];
         layout.decode(&AwqArrays { qweight: &qweight, qzeros: &qzeros, scales: &scales }, &mut out).unwrap();
-        // Where each column is in its word: the inverse of the order in which they are stored.
+        // Position of each column in its word: the inverse of the storage order.
         let column_of = |words: &[i32], column: usize| {
             let digits = format!("{:08x}", words[column / 8] as u32);
             let place = [0, 4, 1, 5, 2, 6, 3, 7][column % 8];
@@ -103,7 +103,7 @@ proptest! {
         let zeros: Vec<u8> = random.many(n * blocks, |word| (word % (1 << bits)) as u8);
         let scales: Vec<f32> = random.many(n * blocks, |word| (word as f32 / u32::MAX as f32) - 0.3);
         let packed = layout.pack(&codes, &zeros).unwrap();
-        // Codes of each row, cut from a text of its bits.
+        // Codes of each row, cut from the string of its bits.
         let rows = |bytes: &[u8], row_bytes: usize| -> Vec<Vec<u8>> {
             bytes.chunks(row_bytes).map(|row| cut_bytes(row, bits)).collect()
         };
@@ -231,7 +231,7 @@ fn faults_of_the_other_formats_name_the_argument() {
     assert_eq!(error.to_string(), "out_features: expected at least 1, found 0");
 }
 
-/// The bits of words as a text, lowest first, cut into codes.
+/// Cuts the bits of words, as a string with the lowest first, into codes.
 fn cut(words: &[i32], bits: u32) -> Vec<u32> {
     let text: String = words.iter().map(|word| format!("{word:032b}").chars().rev().collect::<String>()).collect();
     let code = |digits: &[u8]| {
