@@ -1,9 +1,9 @@
 #![doc = include_str!("../README.md")]
 
-// `fuse!` names this crate by its path, also within this crate and its doctests.
+// `fuse!` names this crate by its path, even within the crate and its doctests.
 extern crate self as fuse_gpu;
 
-/// Lazy tensors: code that looks eager, whose operations are recorded, fused and compiled when a value is asked for.
+/// Lazy tensors: operations look eager, but are recorded, fused and compiled when a value is needed.
 ///
 /// ```
 /// # #[cfg(feature = "jit")] {
@@ -62,7 +62,7 @@ pub use fuse_auto as auto;
 #[cfg(feature = "kernels")]
 #[doc(inline)]
 pub use fuse_kernels as kernels;
-/// Gradients of as many layers as a program likes:
+/// Gradients through any number of layers:
 ///
 /// ```no_run
 /// use fuse_gpu::{Error, Tensor2, fuse};

@@ -24,7 +24,7 @@
 //! `-0.0` (a code at the zero point of a negative scale) may become `+0.0`. The reason: scales are `f16`, times
 //! integers of at most 7 bits in K-quants (or any `f32` with BitNet's codes 0, 1 and 2). Products of codes and scales
 //! are exact in `f32`, so each format rounds at most once, in the same place, even with fused multiply-adds. One
-//! exception: `MatMulNBits` with `f32` scales is exact only if they have at most 16 significant bits, as `f16`,
+//! exception: `MatMulNBits` with `f32` scales is exact if they have at most 16 significant bits, as `f16`,
 //! `bfloat16` and powers of two have. Otherwise values differ from the operator's by at most `3·2^(bits - 24)` times
 //! the scale, about 3e-6 of it with 4 bits.
 //!

@@ -1,24 +1,24 @@
-//! What is known about a layer's inputs: the sums of products of its activations, and their triangular factor.
+//! Calibration: sums of products of a layer's activations, and their triangular factor.
 //!
-//! Input: rows of activations. Output: the curvature `H = XᵀX + λI` of the layer's squared output error, and the factor by
-//! which errors are fed forward (`feedback`) and equations solved (`refit`).
+//! Input: rows of activations. Output: the curvature `H = XᵀX + λI` of the layer's squared output error, and a factor
+//! to feed errors forward (`feedback`) and solve equations (`refit`).
 
 use std::ops::{Add, AddAssign, Mul};
 
 use crate::{QuantizeError, layout::Layout};
 
-/// What is added to the diagonal if nothing else is said, in parts of its mean (Frantar et al. 2022, section 3.3): inputs that calibration never saw
-/// must not become free.
+/// Default damping, relative to the diagonal's mean (Frantar et al. 2022, section 3.3).
+///
+/// Keeps inputs that calibration never saw from becoming free.
 const DAMPING: f64 = 0.01;
 
-/// Rows whose products are added up in `f32` before they join the sums in `f64`.
+/// Rows whose products are summed in `f32` before they join the `f64` sums.
 const ROWS: usize = 64;
 
-/// Independent sums of a dot product, so that it uses vector instructions.
+/// Independent partial sums of a dot product, for vector instructions.
 const LANES: usize = 16;
 
-/// Activations of a linear layer, summed up: what [`quantize_calibrated`](crate::quantize_calibrated) needs to know about the
-/// inputs that the layer will see.
+/// Summary of a linear layer's activations for [`quantize_calibrated`](crate::quantize_calibrated).
 ///
 /// A few thousand rows (tokens) suffice for a layer of a thousand inputs. Fewer rows than inputs work, too.
 #[derive(Clone, Debug)]
@@ -26,30 +26,32 @@ pub struct Calibration {
     inputs: usize,
     rows: u64,
     damping: f64,
-    /// `XᵀX`, of which only `[i, j]` with `i <= j` is kept up to date; empty without rows.
+    /// `XᵀX`; only `[i, j]` with `i <= j` is up to date. Empty without rows.
     sums: Vec<f64>,
 }
 
 /// `H = M·Mᵀ` with `M` upper triangular, and `H` itself.
 pub(crate) struct Curvature {
     pub(crate) inputs: usize,
-    /// `H`, symmetric; in single precision, since sweeps read it often and small errors of it only make steps less than best.
+    /// `H`, symmetric.
+    ///
+    /// Single precision: sweeps read it often, and its small errors only make steps suboptimal.
     matrix: Vec<f32>,
     /// `M`; zeros below the diagonal.
     factor: Vec<f64>,
-    /// What was added to the diagonal.
     pub(crate) damping: f64,
 }
 
 impl Calibration {
-    /// No activations yet of a layer with so many inputs.
+    /// Creates an empty calibration of a layer with `inputs` inputs.
     pub fn new(inputs: usize) -> Self {
         Self { inputs, rows: 0, damping: DAMPING, sums: vec![] }
     }
 
-    /// With this added to the diagonal of the sums of products, in parts of the diagonal's mean: 0.01 if not said. The fewer the
-    /// rows, and the less they are like what the layer will see, the more of it pays. Anything but a positive finite number means
-    /// 0.01.
+    /// Sets the damping, relative to the mean of the diagonal; default 0.01.
+    ///
+    /// It is added to the diagonal. More damping pays for fewer or less representative rows. Values other than positive
+    /// finite numbers mean 0.01.
     pub fn damping(mut self, parts: f64) -> Self {
         self.damping = if parts > 0.0 && parts.is_finite() { parts } else { DAMPING };
         self
@@ -58,7 +60,7 @@ impl Calibration {
     /// Adds activations, `[rows, inputs]` row-major.
     ///
     /// # Errors
-    /// If they are not whole rows or not finite, or memory does not hold a matrix of `inputs × inputs`; then none is added.
+    /// Without adding any, if rows are not whole or not finite, or an `inputs × inputs` matrix exceeds memory.
     pub fn add(&mut self, activations: &[f32]) -> Result<(), QuantizeError> {
         let rows = rows("activations", activations, self.inputs)?;
         allocate(&mut self.sums, [self.inputs; 2])?;
@@ -67,17 +69,16 @@ impl Calibration {
         Ok(())
     }
 
-    /// Inputs of the layer.
+    /// Number of inputs of the layer.
     pub fn inputs(&self) -> usize {
         self.inputs
     }
 
-    /// Rows of activations so far.
+    /// Number of rows added so far.
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// `H` and its factor.
     pub(crate) fn curvature(&self) -> Result<Curvature, QuantizeError> {
         let inputs = self.inputs;
         let mut matrix = self.sums.clone();
@@ -91,7 +92,7 @@ impl Calibration {
             }
         }
         let mean = (0..inputs).map(|i| matrix[i * inputs + i]).sum::<f64>() / inputs.max(1) as f64;
-        // Without activations every input counts alike.
+        // Without activations, all inputs weigh the same.
         let mut damping = if mean > 0.0 { self.damping * mean } else { 1.0 };
         let mut added = 0.0;
         loop {
@@ -101,31 +102,28 @@ impl Calibration {
                 let matrix = matrix.iter().map(|&x| x as f32).collect();
                 return Ok(Curvature { inputs, matrix, factor, damping });
             }
-            // Only rounding makes sums of squares indefinite: a larger part of the diagonal covers it.
+            // Only rounding makes sums of squares indefinite; more damping compensates.
             damping *= 10.0;
         }
     }
 }
 
 impl Curvature {
-    /// The curvature along one input.
     pub(crate) fn diagonal(&self, input: usize) -> f32 {
         self.matrix[input * self.inputs + input]
     }
 
-    /// A row of `H`.
     pub(crate) fn row(&self, input: usize) -> &[f32] {
         &self.matrix[input * self.inputs..(input + 1) * self.inputs]
     }
 
-    /// A row of `M`.
     pub(crate) fn factor_row(&self, input: usize) -> &[f64] {
         &self.factor[input * self.inputs..(input + 1) * self.inputs]
     }
 
-    /// Replaces `b` by the solution `x` of `H·x = b`.
+    /// Solves `H·x = b` in place.
     pub(crate) fn solve(&self, b: &mut [f64]) {
-        // M·y = b, from the last to the first; then Mᵀ·x = y.
+        // First `M·y = b`, from the last row to the first; then `Mᵀ·x = y`.
         for i in (0..self.inputs).rev() {
             let row = self.factor_row(i);
             b[i] = (b[i] - dot(&row[i + 1..], &b[i + 1..])) / row[i];
@@ -139,7 +137,7 @@ impl Curvature {
     }
 }
 
-/// Checks that a slice holds whole rows of finite numbers; the number of rows.
+/// Checks for whole rows of finite numbers; returns the number of rows.
 pub(crate) fn rows(argument: &'static str, values: &[f32], width: usize) -> Result<usize, QuantizeError> {
     if width == 0 {
         return Layout::check(argument, 0, values.len()).map(|()| 0);
@@ -153,7 +151,7 @@ pub(crate) fn rows(argument: &'static str, values: &[f32], width: usize) -> Resu
     }
 }
 
-/// Makes sums that are still empty zeros.
+/// Allocates empty sums as zeros.
 pub(crate) fn allocate(sums: &mut Vec<f64>, shape: [usize; 2]) -> Result<(), QuantizeError> {
     if sums.is_empty() {
         let count = shape[0].checked_mul(shape[1]);
@@ -185,7 +183,7 @@ pub(crate) fn add_products(
     }
 }
 
-/// The columns of at most [`ROWS`] rows, filled up with zeros.
+/// Columns of at most [`ROWS`] rows, padded with zeros.
 fn columns(rows: &[f32], width: usize) -> Vec<[f32; ROWS]> {
     let mut columns = vec![[0.0; ROWS]; width];
     for (at, row) in rows.chunks_exact(width).enumerate() {
@@ -194,9 +192,9 @@ fn columns(rows: &[f32], width: usize) -> Vec<[f32; ROWS]> {
     columns
 }
 
-/// `M` of `H = M·Mᵀ`, if `H` is positive definite: Cholesky's decomposition from the last row upwards.
+/// `M` of `H = M·Mᵀ`, if `H` is positive definite: Cholesky decomposition from the last row upwards.
 fn factor(matrix: &[f64], size: usize) -> Option<Vec<f64>> {
-    /// Rows that are computed together, so that the rows below them come from memory once for all of these.
+    /// Rows computed at once, so that the rows below them are loaded once for all.
     const TOGETHER: usize = 8;
     let mut factor = vec![0.0; size * size];
     let mut end = size;
@@ -226,7 +224,7 @@ fn factor(matrix: &[f64], size: usize) -> Option<Vec<f64>> {
     Some(factor)
 }
 
-/// A dot product of equally long slices.
+/// Dot product of slices of equal length.
 pub(crate) fn dot<T>(a: &[T], b: &[T]) -> T
 where
     T: Copy + Default + Add<Output = T> + AddAssign + Mul<Output = T>,

@@ -1,32 +1,32 @@
-//! Why something cannot be quantized.
+//! Errors of quantization.
 
 use std::fmt;
 
 use thiserror::Error;
 
-/// Why values, scales or codes are not what they should be.
+/// Error of invalid values, scales or codes.
 #[derive(Clone, Error, PartialEq)]
 #[non_exhaustive]
 pub enum QuantizeError {
-    /// A slice has another length than its shape says.
+    /// A slice does not match its shape.
     #[error("{argument}: expected {expected} elements, found {found}")]
     Length {
         /// The argument.
         argument: &'static str,
-        /// The length that the shape asks for.
+        /// Expected length by the shape.
         expected: usize,
-        /// Its length.
+        /// Actual length.
         found: usize,
     },
-    /// The sizes of a shape multiply to more than memory holds.
+    /// A shape exceeds memory.
     #[error("{argument}: expected a size that memory holds, found shape {shape:?}")]
     TooLarge {
-        /// What would be too large.
+        /// The oversized argument.
         argument: &'static str,
         /// The shape.
         shape: Vec<usize>,
     },
-    /// There is no such axis.
+    /// The axis does not exist.
     #[error("axis: expected one of {rank} axes, found {axis}")]
     Axis {
         /// The axis.
@@ -34,7 +34,7 @@ pub enum QuantizeError {
         /// The number of axes.
         rank: usize,
     },
-    /// The tensor has another number of axes.
+    /// The tensor is no matrix.
     #[error("shape: expected a matrix `[outputs, inputs]` or `[inputs, outputs]`, found {shape:?}")]
     NotAMatrix {
         /// The shape.
@@ -43,19 +43,19 @@ pub enum QuantizeError {
     /// Groups do not divide the packed axis.
     #[error("group: expected a divisor of {extent}, the extent of axis {axis}, found {group}")]
     GroupDoesNotDivide {
-        /// Values of a group.
+        /// Values per group.
         group: usize,
         /// The packed axis.
         axis: usize,
         /// Its extent.
         extent: usize,
     },
-    /// Groups do not begin at words.
+    /// Groups do not start at words.
     #[error("group: expected a multiple of {multiple} or all {extent} values of axis {axis}, found {group}")]
     GroupMultiple {
-        /// Values of a group.
+        /// Values per group.
         group: usize,
-        /// What must divide it.
+        /// Required divisor.
         multiple: usize,
         /// The packed axis.
         axis: usize,
@@ -77,70 +77,70 @@ pub enum QuantizeError {
     NotFinite {
         /// The argument.
         argument: &'static str,
-        /// Where it is; of a matrix `[outputs, inputs]`, row and column.
+        /// Index of the number; for matrices `[outputs, inputs]`, row and column.
         index: Vec<usize>,
         /// The number.
         found: f32,
     },
-    /// A scale or offset does not fit how scales are stored.
+    /// A scale or offset exceeds the range of its storage.
     #[error(
         "{what} of group {index:?}: expected at most {most} in magnitude, which {dtype} scales hold, found {found}"
     )]
     ScaleRange {
-        /// Which of both.
+        /// `scale` or `offset`.
         what: &'static str,
-        /// The group: the index of its values, with the number of the group along the packed axis.
+        /// Index of the group's values, with the group's number along the packed axis.
         index: Vec<usize>,
-        /// How scales are stored.
+        /// Storage of scales.
         dtype: &'static str,
-        /// The largest that fits.
+        /// Largest magnitude that fits.
         most: f32,
         /// The number.
         found: f32,
     },
-    /// A scale or offset is not a number that the storage holds exactly.
+    /// The storage cannot represent a scale or offset exactly.
     #[error("{what} of group {index:?}: expected a number that {dtype} holds exactly, found {found}")]
     ScaleInexact {
-        /// Which of both.
+        /// `scale` or `offset`.
         what: &'static str,
         /// The group.
         index: Vec<usize>,
-        /// How scales are stored.
+        /// Storage of scales.
         dtype: &'static str,
         /// The number.
         found: f32,
     },
-    /// A code takes more bits than there are.
+    /// A code has too many bits.
     #[error("codes{index:?}: expected 0 to {most}, found {found}")]
     Code {
-        /// Where it is.
+        /// Index of the code.
         index: Vec<usize>,
-        /// The largest.
+        /// Largest valid code.
         most: u32,
         /// The code.
         found: u32,
     },
-    /// Activations of another layer, or not whole rows.
+    /// Activations belong to another layer, or are not whole rows.
     #[error("{argument}: expected rows of {expected}, found {found} elements")]
     Rows {
         /// The argument.
         argument: &'static str,
-        /// Elements of a row.
+        /// Elements per row.
         expected: usize,
-        /// Elements that were given.
+        /// Elements found.
         found: usize,
     },
-    /// The calibration is of a layer with another number of inputs or outputs.
+    /// Calibration and weights differ in inputs or outputs.
     #[error("calibration: expected {expected} {what}, as the weights have, found {found}")]
     Calibration {
         /// `inputs` or `outputs`.
         what: &'static str,
-        /// Those of the weights.
+        /// Number in the weights.
         expected: usize,
-        /// Those of the calibration.
+        /// Number in the calibration.
         found: usize,
     },
-    /// Activations are so large that sums of their products are not finite.
+    /// Sums of products of the activations are not finite.
     #[error("calibration: expected activations whose products have finite sums, found input {input} with {found}")]
     Curvature {
         /// The input.
@@ -150,7 +150,7 @@ pub enum QuantizeError {
     },
 }
 
-/// As `Display` says it: that is what a program prints whose `main` returns the error.
+/// Same as `Display`, because a program prints this if its `main` returns the error.
 impl fmt::Debug for QuantizeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

@@ -1,9 +1,10 @@
-//! Quantization with error feedback: each input's error is made up for by the inputs after it.
+//! Quantization with error feedback: later inputs compensate for each input's error.
 //!
-//! Input: a weight matrix, a scheme, and the [`Calibration`] of its inputs. Output: codes whose errors cancel in the layer's
-//! output as far as they can. This is GPTQ (Frantar et al. 2022) in the form of Chee et al. 2023, section 3 and theorem 6,
-//! which gives the same codes without the inverse of `H`: with `H = U·D·Uᵀ`, `U` unit upper triangular, weight `k` is rounded
-//! from `w[k] + Σ (w[j] - ŵ[j])·U[j, k]` over all `j < k`. Inputs keep their order, since groups are neighbours.
+//! Input: a weight matrix, a scheme, and the [`Calibration`] of its inputs. Output: codes whose errors cancel in the
+//! layer's output as far as possible. This is GPTQ (Frantar et al. 2022) in the form of Chee et al. 2023, section 3 and
+//! theorem 6, which gives equal codes without the inverse of `H`. With `H = U·D·Uᵀ`, `U` unit upper triangular, weight
+//! `k` is rounded from `w[k] + Σ (w[j] - ŵ[j])·U[j, k]` over all `j < k`. Inputs keep their order, since groups are
+//! contiguous.
 
 use fuse_artifact::Packing;
 
@@ -16,31 +17,31 @@ use crate::{
     sweep,
 };
 
-/// One row of the matrix: an output's weights while they are quantized.
+/// A matrix row: an output's weights during quantization.
 pub(crate) struct Row<'a> {
     pub(crate) packing: Packing,
     pub(crate) scheme: &'a QuantScheme,
-    /// Values of a group.
+    /// Values per group.
     pub(crate) group: usize,
-    /// What is quantized.
+    /// Weights to quantize.
     pub(crate) weights: &'a [f32],
     pub(crate) codes: Vec<u32>,
     pub(crate) pairs: Vec<Pair>,
 }
 
-/// Quantizes the weights of a linear layer so that its outputs for inputs like those of the calibration change little.
+/// Quantizes a linear layer's weights with minimal change of its outputs for calibrated inputs.
 ///
-/// `values` are row-major of `shape`; the scheme's axis is that of the inputs: `[outputs, inputs]` with axis 1, or
-/// `[inputs, outputs]` with axis 0 (which is what `None` means). The result has the form and size of that of
+/// `values` are row-major in `shape`; the scheme's axis is that of the inputs. That is `[outputs, inputs]` with axis 1,
+/// or `[inputs, outputs]` with axis 0 (the default for `None`). The result has the form and size of that of
 /// [`quantize`](crate::quantize).
 ///
-/// A group's scale is chosen when its turn comes, from weights that make up for the errors before it.
-/// [`Rounding::LeastSquares`] searches it with the cost of errors as weights, and afterwards refines codes and scales until the
+/// A group's scale is chosen in order, from weights that already compensate for earlier errors.
+/// [`Rounding::LeastSquares`] weights its search by the cost of errors. It then refines codes and scales until the
 /// output error stops falling.
 ///
 /// # Errors
-/// Those of [`quantize`](crate::quantize), if the shape has not two axes, and if the calibration has another number of inputs or
-/// products that are not finite.
+/// As [`quantize`](crate::quantize); also for shapes without two axes, and calibrations with another number of inputs
+/// or products that are not finite.
 pub fn quantize_calibrated(
     packing: Packing,
     values: &[f32],
@@ -86,7 +87,6 @@ pub fn quantize_calibrated(
 }
 
 impl Row<'_> {
-    /// The value that a weight becomes.
     pub(crate) fn value(&self, k: usize) -> f32 {
         self.pairs[k / self.group].value(self.codes[k])
     }
@@ -99,7 +99,7 @@ impl Row<'_> {
         check: impl Fn(Pair, usize) -> Result<Pair, QuantizeError>,
     ) -> Result<(), QuantizeError> {
         let largest = self.packing.largest();
-        // What the errors so far ask of each weight, times the root of its pivot.
+        // Correction of each weight for the errors so far, times the root of its pivot.
         let mut asked = vec![0.0f64; self.weights.len()];
         let pivot = |k: usize| curvature.factor_row(k)[k];
         for group in 0..self.pairs.len() {

@@ -1,13 +1,14 @@
-//! Where the values, words and scales of a quantized tensor lie.
+//! Positions of values, words and scales of a quantized tensor.
 //!
-//! Input: packing, shape, packed axis and number of groups. Output: a [`Layout`], by which everything else finds its place:
-//! a tensor is a number of *lines*, the values along the packed axis at each remaining index.
+//! Input: packing, shape, packed axis and number of groups. Output: a [`Layout`]. A tensor consists of *lines*: the
+//! values along the packed axis at each remaining index.
 
 use fuse_artifact::Packing;
 
 use crate::{Granularity, QuantScheme, QuantizeError, ScaleDType};
 
-/// Places of a quantized tensor. All three tensors are row-major and have the logical shape except along the packed axis.
+/// Positions in a quantized tensor. All three tensors are row-major and have the logical shape except along the packed
+/// axis.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
     packing: Packing,
@@ -19,37 +20,38 @@ pub(crate) struct Layout {
     pub(crate) extent: usize,
     /// Groups along the packed axis, at least 1.
     pub(crate) groups: usize,
-    /// Values of a group.
+    /// Values per group.
     pub(crate) group: usize,
-    /// Lines: remaining indices.
+    /// Number of lines: remaining indices.
     pub(crate) lines: usize,
-    /// All values.
+    /// Total values.
     pub(crate) values: usize,
-    /// All words of codes.
+    /// Total words of codes.
     pub(crate) words: usize,
-    /// All pairs of scale and offset.
+    /// Total pairs of scale and offset.
     pub(crate) pairs: usize,
 }
 
-/// The packed axis of a scheme.
+/// Packed axis of a scheme.
 pub(crate) fn axis_of(axis: Option<usize>, rank: usize) -> Result<usize, QuantizeError> {
     let axis = axis.unwrap_or(rank.saturating_sub(2));
     if axis < rank { Ok(axis) } else { Err(QuantizeError::Axis { axis, rank }) }
 }
 
 impl QuantScheme {
-    /// The packed axis of a tensor of this shape, and the groups along it: 1 where a scale is that of the whole axis or tensor,
-    /// or where the axis is empty.
+    /// Packed axis of a tensor of this shape, and the groups along it.
+    ///
+    /// Groups are 1 for scales per channel or tensor, and for empty axes.
     ///
     /// # Errors
-    /// If the axis does not exist, or groups do not divide it or do not begin at words.
+    /// If the axis does not exist, or groups do not divide it or do not start at words.
     pub fn axis_and_groups(&self, shape: &[usize]) -> Result<(usize, usize), QuantizeError> {
         let axis = axis_of(self.axis, shape.len())?;
         Ok((axis, groups_of(self.granularity, axis, shape[axis])?))
     }
 }
 
-/// Groups along an axis. An axis without values is one group.
+/// Groups along an axis; an empty axis is one group.
 pub(crate) fn groups_of(granularity: Granularity, axis: usize, extent: usize) -> Result<usize, QuantizeError> {
     let Granularity::Group(group) = granularity else { return Ok(1) };
     let multiple = Packing::GROUP_MULTIPLE;
@@ -75,17 +77,17 @@ impl Layout {
         }
         let too_large = |argument| QuantizeError::TooLarge { argument, shape: shape.to_owned() };
         let product = |argument, sizes: &[usize]| {
-            // A zero anywhere makes the product zero, however large the other sizes are.
+            // A zero makes the product zero, however large the other sizes are.
             let product = sizes.iter().try_fold(1usize, |product, &size| product.checked_mul(size));
             if sizes.contains(&0) { Ok(0) } else { product.ok_or_else(|| too_large(argument)) }
         };
         let others = [&shape[..axis], &shape[axis + 1..]];
         let lines = product("values", &others.concat())?;
-        // Without lines, no place is looked up.
+        // Without lines, no position is looked up.
         let inner = if lines == 0 { 0 } else { product("values", others[1])? };
         let values = product("values", &[lines, extent])?;
         let words = product("words", &[lines, packing.words(extent)])?;
-        // Wide pairs take two words.
+        // `f32` pairs take two words.
         let pairs = product("scales", &[lines, groups, 2])? / 2;
         Ok(Self { packing, shape: shape.to_owned(), axis, inner, extent, groups, group, lines, values, words, pairs })
     }
@@ -99,22 +101,22 @@ impl Layout {
         (outer * extent + along) * self.inner + inner
     }
 
-    /// Where the value `k` of a line lies.
+    /// Position of value `k` of a line.
     pub(crate) fn value(&self, line: usize, k: usize) -> usize {
         self.place(line, k, self.extent)
     }
 
-    /// Where the word `word` of a line lies.
+    /// Position of a word of a line.
     pub(crate) fn word(&self, line: usize, word: usize) -> usize {
         self.place(line, word, self.packing.words(self.extent))
     }
 
-    /// Which of all pairs is that of a group of a line.
+    /// Index of the pair of a line's group.
     pub(crate) fn pair(&self, line: usize, group: usize) -> usize {
         self.place(line, group, self.groups)
     }
 
-    /// The index of a line at `along` of the packed axis, for messages.
+    /// Index at `along` of the packed axis of a line, for messages.
     pub(crate) fn index(&self, line: usize, along: usize) -> Vec<usize> {
         let (mut outer, mut inner) = (line / self.inner.max(1), line % self.inner.max(1));
         let mut index = vec![along; self.shape.len()];
@@ -129,13 +131,13 @@ impl Layout {
         index
     }
 
-    /// Line and place along the packed axis of a value.
+    /// Line of a value and its position along the packed axis.
     pub(crate) fn line_of(&self, value: usize) -> (usize, usize) {
         let (before, inner) = (value / self.inner, value % self.inner);
         (before / self.extent * self.inner + inner, before % self.extent)
     }
 
-    /// The same of a pair.
+    /// Line of a pair and its group.
     pub(crate) fn group_of(&self, pair: usize) -> (usize, usize) {
         let (before, inner) = (pair / self.inner, pair % self.inner);
         (before / self.groups * self.inner + inner, before % self.groups)
@@ -147,12 +149,11 @@ impl Layout {
         into.extend((0..self.extent).map(|k| values[self.value(line, k)]));
     }
 
-    /// Checks a length.
     pub(crate) fn check(argument: &'static str, expected: usize, found: usize) -> Result<(), QuantizeError> {
         if expected == found { Ok(()) } else { Err(QuantizeError::Length { argument, expected, found }) }
     }
 
-    /// Checks that values are as many as the shape says, and finite.
+    /// Checks for as many finite values as the shape has.
     pub(crate) fn check_values(&self, argument: &'static str, values: &[f32]) -> Result<(), QuantizeError> {
         Self::check(argument, self.values, values.len())?;
         match values.iter().position(|x| !x.is_finite()) {
@@ -164,12 +165,11 @@ impl Layout {
         }
     }
 
-    /// Zeros for all words.
     pub(crate) fn zero_words(&self) -> Result<Vec<u32>, QuantizeError> {
         self.zeros("words", self.words)
     }
 
-    /// Zeros for all scales. A tensor without values along the packed axis has scales all the same.
+    /// Zeros for all scales. Tensors with an empty packed axis have scales, too.
     pub(crate) fn zero_scales(&self, dtype: ScaleDType) -> Result<Vec<u32>, QuantizeError> {
         self.zeros("scales", self.pairs * dtype.pair_words())
     }

@@ -1,16 +1,16 @@
-//! Weights to 8, 4, 3, 2 and 1 bit on the host.
+//! Quantization of weights to 8, 4, 3, 2 and 1 bit on the host.
 //!
-//! Input: `f32` values with a shape, and a [`QuantScheme`]. Output: [`Quantized`], the words and scales that kernels read,
-//! laid out as `fuse_artifact::Packing` says.
+//! Input: `f32` values with a shape, and a [`QuantScheme`]. Output: [`Quantized`], with words and scales in the layout
+//! of `fuse_artifact::Packing`.
 //!
-//! Data flows one way: `scheme` says what is wanted, `layout` where everything lies, `statistics` and `search` which scale
-//! and offset a group gets, `pair` which code a value gets, and `plain` does it for a tensor. Where activations of the layer
-//! are known, `calibration` gathers them, `feedback` chooses codes so that errors cancel in the layer's output, `sweep`
-//! refines them, and `refit` finds the weights that are worth quantizing in the first place.
+//! Data flows one way. `scheme` holds the options and `layout` the positions. `statistics` and `search` choose a
+//! group's scale and offset, `pair` a value's code, and `plain` quantizes a tensor. With known activations of a layer,
+//! `calibration` collects them, `feedback` chooses codes so that errors cancel in the layer's output, and `sweep`
+//! refines these. `refit` adjusts the weights beforehand.
 //!
-//! Every input may be wrong: the answer is a value or a [`QuantizeError`] that says what was expected and what was found.
+//! Any input may be invalid: the result is a value or a [`QuantizeError`] that names what was expected and found.
 //!
-//! Not here: devices, kernels that compute with packed weights, and the formats of other toolchains (`fuse-formats`).
+//! Not here: devices, kernels, and formats of other toolchains (`fuse-formats`).
 
 #![forbid(unsafe_code)]
 

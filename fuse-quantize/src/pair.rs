@@ -1,12 +1,12 @@
-//! Scale and offset of a group: how they are rounded to their storage, and which code a value gets.
+//! Scale and offset of a group: rounding to storage, and the codes of values.
 //!
-//! Both are defined by comparisons and single roundings, so that a device which computes in `f32` finds the same.
+//! Defined by comparisons and single roundings, so that devices computing in `f32` agree.
 
 use half::f16;
 
 use crate::ScaleDType;
 
-/// Scale and offset of a group. The code `q` means `q·scale + offset`.
+/// Scale and offset of a group. A code `q` means `q·scale + offset`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Pair {
     pub(crate) scale: f32,
@@ -14,20 +14,20 @@ pub(crate) struct Pair {
 }
 
 impl Pair {
-    /// The value of a code.
     pub(crate) fn value(self, code: u32) -> f32 {
         code as f32 * self.scale + self.offset
     }
 
-    /// The code of a value: the largest `q` with `(q - 1/2)·scale <= x - offset`, at least 0 and at most `largest`; with a
-    /// negative scale that of `-x` with both signs changed, with scale 0 always 0.
+    /// The code of a value: the largest `q` with `(q - 1/2)·scale <= x - offset`, clamped to `0..=largest`.
+    ///
+    /// A negative scale flips the signs of scale and difference. Scale 0 gives code 0.
     pub(crate) fn code(self, x: f32, largest: u32) -> u32 {
         let (scale, above) =
             if self.scale < 0.0 { (-self.scale, self.offset - x) } else { (self.scale, x - self.offset) };
         if scale == 0.0 {
             return 0;
         }
-        // Where to begin is free: the comparisons decide. Casts saturate, and NaN becomes 0.
+        // The start is arbitrary: the comparisons decide. Casts saturate, and NaN becomes 0.
         let mut code = ((above / scale + 0.5) as u32).min(largest);
         while code < largest && (code as f32 + 0.5) * scale <= above {
             code += 1;
@@ -38,7 +38,7 @@ impl Pair {
         code
     }
 
-    /// The pair in words, the scale first.
+    /// Writes the pair to words, the scale first.
     pub(crate) fn store(self, dtype: ScaleDType, words: &mut [u32]) {
         match (dtype, words) {
             (ScaleDType::F16, [word]) => {
@@ -48,12 +48,12 @@ impl Pair {
             (ScaleDType::F32, [scale, offset]) => {
                 [*scale, *offset] = [self.scale.to_bits(), self.offset.to_bits()];
             }
-            // Callers pass as many words as a pair takes.
+            // Callers pass exactly the words of a pair.
             _ => {}
         }
     }
 
-    /// The pair that words hold.
+    /// Reads a pair from words.
     pub(crate) fn load(dtype: ScaleDType, words: &[u32]) -> Self {
         match (dtype, words) {
             (ScaleDType::F16, &[word]) => {
@@ -69,7 +69,7 @@ impl Pair {
 }
 
 impl ScaleDType {
-    /// The stored number next to `x`, ties to even; infinite where `x` is too large.
+    /// Nearest stored number, ties to even; infinite if `x` is too large.
     pub(crate) fn nearest(self, x: f32) -> f32 {
         match self {
             Self::F16 => f16::from_f32(x).to_f32(),
@@ -77,13 +77,13 @@ impl ScaleDType {
         }
     }
 
-    /// The smallest stored number that is not below `x`; infinite where there is none.
+    /// Smallest stored number not below `x`; infinite if there is none.
     pub(crate) fn up(self, x: f32) -> f32 {
         let near = self.nearest(x);
         if near >= x || self == Self::F32 {
             return near;
         }
-        // Below x: the next number in the order of halves, whose bits count upwards above zero and downwards below.
+        // Below `x`: the next `f16`. Bits count upwards above zero and downwards below.
         let bits = f16::from_f32(x).to_bits();
         let next = match bits {
             0x8000 => 0x0001,
@@ -93,7 +93,7 @@ impl ScaleDType {
         f16::from_bits(next).to_f32()
     }
 
-    /// The largest stored number that is not above `x`; infinite where there is none.
+    /// Largest stored number not above `x`; infinite if there is none.
     pub(crate) fn down(self, x: f32) -> f32 {
         -self.up(-x)
     }
@@ -137,11 +137,11 @@ mod tests {
         assert_eq!(Pair::load(ScaleDType::F32, &words), pair);
     }
 
-    /// All codes tried, in f64 but for the subtraction, which the rule rounds to f32.
+    /// Tries all codes in `f64`, except for the subtraction, which the definition rounds to `f32`.
     fn by_definition(pair: Pair, x: f32, largest: u32) -> u32 {
         let sign = if pair.scale < 0.0 { -1.0 } else { 1.0 };
         let (scale, above) = (f64::from(pair.scale * sign), f64::from(sign * x - sign * pair.offset));
-        // A product in f32 rounds where its scale has more than half precision.
+        // An `f32` product rounds if the scale exceeds `f16` precision.
         let product = |q: u32| f64::from(((f64::from(q) - 0.5) * scale) as f32);
         (1..=largest).rev().find(|&q| scale != 0.0 && product(q) <= above).unwrap_or(0)
     }

@@ -9,9 +9,9 @@ use crate::{
 
 /// Quantizes `values`, row-major of `shape`.
 ///
-/// Scales and offsets are rounded to their storage first; then a value's code is the largest `q` with
-/// `(q - 1/2)·scale <= x - offset` in `f32`, at least 0 and at most `2^bits - 1`. With [`Rounding::Nearest`] and 2 bits or
-/// more, values differ from what they become by at most half a scale.
+/// Scales and offsets are rounded to their storage first. A value's code then is the largest `q` with
+/// `(q - 1/2)·scale <= x - offset` in `f32`, clamped to `0..=2^bits - 1`. With [`Rounding::Nearest`] and at least 2
+/// bits, the error is at most half a scale.
 ///
 /// ```
 /// use fuse_quantize::{Packing, QuantScheme, quantize};
@@ -24,8 +24,8 @@ use crate::{
 /// ```
 ///
 /// # Errors
-/// If there are not as many values as the shape says, one is not finite, the axis does not exist, groups do not divide it or do
-/// not begin at words, or a scale does not fit its storage.
+/// If values do not match the shape or are not finite, or a scale does not fit its storage. Also if the axis does not
+/// exist, or groups do not divide it or do not start at words.
 pub fn quantize(
     packing: Packing,
     values: &[f32],
@@ -60,7 +60,6 @@ pub fn quantize(
     Ok(quantized)
 }
 
-/// The pair of a group by the scheme's rounding.
 pub(crate) fn pair_of(packing: Packing, scheme: &QuantScheme, values: &[f32], costs: Option<&[f64]>) -> Pair {
     match scheme.rounding {
         Rounding::Nearest => span(packing, scheme, values),

@@ -6,13 +6,13 @@ use crate::{QuantizeError, ScaleDType, layout::Layout, pair::Pair};
 
 /// A quantized tensor on the host.
 ///
-/// Words and scales are row-major tensors of `u32` with the logical shape, except along the packed axis of extent `K`: there
-/// are `packing.words(K)` words, and `groups` pairs of scale and offset. A pair of [`ScaleDType::F16`] is one word with the
-/// scale in its low 16 bits, one of [`ScaleDType::F32`] is two words, the scale first.
+/// Words and scales are row-major tensors of `u32` with the logical shape, except along the packed axis of extent `K`.
+/// There they have `packing.words(K)` words, and `groups` pairs of scale and offset. An [`ScaleDType::F16`] pair is one
+/// word with the scale in its low 16 bits; an [`ScaleDType::F32`] pair is two words, the scale first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Quantized {
-    /// Bits of a value, and how they lie in words.
+    /// Bits per value, and their layout in words.
     pub packing: Packing,
     /// The logical shape.
     pub shape: Vec<usize>,
@@ -20,7 +20,7 @@ pub struct Quantized {
     pub axis: usize,
     /// Groups along the packed axis.
     pub groups: usize,
-    /// How scales and offsets are stored.
+    /// Storage of scales and offsets.
     pub scale_dtype: ScaleDType,
     /// Codes.
     pub words: Vec<u32>,
@@ -29,13 +29,13 @@ pub struct Quantized {
 }
 
 impl Quantized {
-    /// The tensor whose words and scales are given, laid out as the fields say.
+    /// Creates a tensor from words and scales in the layout of the fields.
     ///
-    /// Bits of words beyond the last value of the packed axis are cleared: they mean nothing.
+    /// Clears bits beyond the last value of the packed axis, which are meaningless.
     ///
     /// # Errors
-    /// If the axis does not exist, the groups do not divide it or do not begin at words, a length is not what the shape asks
-    /// for, or a scale or offset is not finite.
+    /// If the axis does not exist, or groups do not divide it or do not start at words. Also if a length does not match
+    /// the shape, or a scale or offset is not finite.
     pub fn from_parts(
         packing: Packing,
         shape: &[usize],
@@ -51,7 +51,7 @@ impl Quantized {
         Ok(quantized)
     }
 
-    /// Whether the fields, which anybody may change, still fit each other.
+    /// Checks that the public fields match each other.
     ///
     /// # Errors
     /// As [`from_parts`](Self::from_parts).
@@ -70,13 +70,14 @@ impl Quantized {
         Ok(layout)
     }
 
-    /// The tensor of codes that another toolchain chose: `codes` row-major of `shape`, `scales` and `offsets` row-major of the
-    /// shape with `groups` along the packed axis. A code `q` means `q·scale + offset`; formats with zero points have
-    /// `offset = -zero·scale`. Scales may be negative.
+    /// Creates a tensor from another toolchain's codes.
+    ///
+    /// `codes` are row-major in `shape`, `scales` and `offsets` in the shape with `groups` along the packed axis. A
+    /// code `q` means `q·scale + offset`; formats with zero points have `offset = -zero·scale`. Scales may be negative.
     ///
     /// # Errors
-    /// If the axis does not exist, the groups do not divide it or do not begin at words, a length is not what the shape asks
-    /// for, a code takes more bits than there are, or a scale or offset is not finite or not exact in `scale_dtype`.
+    /// If the axis does not exist, groups do not divide it or do not start at words, or a length does not match the
+    /// shape. Also if a code has too many bits, or a scale or offset is not finite or not exact in `scale_dtype`.
     pub fn from_codes(
         packing: Packing,
         shape: &[usize],
@@ -114,9 +115,9 @@ impl Quantized {
         Ok(quantized)
     }
 
-    /// All values, row-major of the logical shape: `q·scale + offset`, computed in `f32`.
+    /// All values, row-major in the logical shape: `q·scale + offset`, computed in `f32`.
     ///
-    /// Fields that were changed so that they no longer fit each other give values of zero bits, as missing words of a buffer do.
+    /// If modified fields no longer match, missing words read as 0, as in a buffer.
     pub fn dequantize(&self) -> Vec<f32> {
         let Ok(layout) = Layout::new(self.packing, &self.shape, self.axis, self.groups) else { return vec![] };
         let mut values = vec![0.0; layout.values];
@@ -132,7 +133,7 @@ impl Quantized {
         values
     }
 
-    /// All codes, row-major of the logical shape.
+    /// All codes, row-major in the logical shape.
     pub fn codes(&self) -> Vec<u8> {
         let Ok(layout) = Layout::new(self.packing, &self.shape, self.axis, self.groups) else { return vec![] };
         let mut codes = vec![0; layout.values];
@@ -156,7 +157,6 @@ impl Quantized {
         4 * self.scales.len() as u64
     }
 
-    /// A tensor whose codes, scales and offsets are 0.
     pub(crate) fn zeros(
         layout: &Layout,
         shape: &[usize],
@@ -168,7 +168,7 @@ impl Quantized {
         Ok(Self { packing, shape: shape.to_owned(), axis, groups, scale_dtype, words, scales })
     }
 
-    /// Sets a code that is still 0.
+    /// Sets a code, which must be 0 before.
     pub(crate) fn set_code(&mut self, layout: &Layout, line: usize, k: usize, code: u32) {
         self.packing.pack(k, code, |at, bits| self.words[layout.word(line, at)] |= bits);
     }
@@ -185,7 +185,7 @@ impl Quantized {
 
     fn clear_padding(&mut self, layout: &Layout) {
         let bits = self.packing.bits() as usize;
-        // Without lines, the extent may be any number.
+        // Without lines, the extent is arbitrary.
         let used = if layout.lines == 0 { 0 } else { layout.extent * bits };
         for line in 0..layout.lines {
             for word in used / 32..self.packing.words(layout.extent) {

@@ -1,9 +1,8 @@
-//! Weights that are worth quantizing: those that give wanted outputs for the inputs that the layer will really see.
+//! Refitting: weights that give the wanted outputs for the inputs that a quantized model really sees.
 //!
-//! In a model whose earlier layers are quantized, a layer's inputs differ from those that its weights were trained for. Input:
-//! pairs of such activations and of the outputs that the unquantized model has there. Output: the weights of least squares
-//! between both, which undo what earlier layers did as far as a linear layer can; they are then quantized with the same
-//! [`Calibration`].
+//! Quantizing earlier layers changes a layer's inputs. Input: pairs of such activations with the unquantized model's
+//! outputs. Output: least-squares weights, which undo the change as far as a linear layer can. They are then quantized
+//! with the same [`Calibration`].
 
 use crate::{
     Calibration, QuantizeError,
@@ -11,7 +10,7 @@ use crate::{
     layout::Layout,
 };
 
-/// What the outputs of a linear layer should be for certain inputs.
+/// Wanted outputs of a linear layer for certain inputs.
 #[derive(Clone, Debug)]
 pub struct Targets {
     inputs: usize,
@@ -21,17 +20,17 @@ pub struct Targets {
 }
 
 impl Targets {
-    /// No targets yet of a layer of this size.
+    /// Creates empty targets of a layer of this size.
     pub fn new(outputs: usize, inputs: usize) -> Self {
         Self { inputs, outputs, sums: vec![] }
     }
 
-    /// Adds activations, `[rows, inputs]`, and the outputs `[rows, outputs]` that are wanted for them, without bias. The
-    /// calibration that [`weights`](Self::weights) gets must have been given the same activations.
+    /// Adds activations, `[rows, inputs]`, and their wanted outputs, `[rows, outputs]`, without bias.
+    ///
+    /// The calibration passed to [`weights`](Self::weights) must contain the same activations.
     ///
     /// # Errors
-    /// If one of them is not whole rows or not finite, their numbers of rows differ, or memory does not hold the sums; then none
-    /// is added.
+    /// Without adding any, if rows are not whole or not finite, their numbers differ, or the sums exceed memory.
     pub fn add(&mut self, activations: &[f32], wanted: &[f32]) -> Result<(), QuantizeError> {
         let found = rows("activations", activations, self.inputs)?;
         rows("wanted outputs", wanted, self.outputs)?;
@@ -41,11 +40,12 @@ impl Targets {
         Ok(())
     }
 
-    /// The weights `W`, `[outputs, inputs]` row-major, that minimize `‖Y - X·Wᵀ‖² + λ‖W - W₀‖²`, where `W₀` are the weights
-    /// `near` and `λ` is the calibration's damping: directions that it does not know stay as they are.
+    /// Weights `W`, `[outputs, inputs]` row-major, that minimize `‖Y - X·Wᵀ‖² + λ‖W - W₀‖²`.
+    ///
+    /// `W₀` are the weights `near`, and `λ` is the calibration's damping: directions without data keep their weights.
     ///
     /// # Errors
-    /// If the sizes of calibration or weights differ from these, or weights or sums are not finite.
+    /// If calibration or weights have other sizes, or weights or sums are not finite.
     pub fn weights(&self, calibration: &Calibration, near: &[f32]) -> Result<Vec<f32>, QuantizeError> {
         let (expected, found) = (self.inputs, calibration.inputs());
         if expected != found {

@@ -1,6 +1,6 @@
-//! What a program asks for: how values become codes, which values share a scale, and how scales are stored.
+//! Quantization options: symmetry, granularity, scale storage and rounding.
 
-/// How a tensor is quantized.
+/// Options of a tensor's quantization.
 ///
 /// ```
 /// use fuse_quantize::{QuantScheme, Rounding};
@@ -10,56 +10,60 @@
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct QuantScheme {
-    /// Whether zero lies in the middle of the codes, or groups have offsets of their own.
+    /// Symmetric codes, or offsets per group.
     pub symmetry: Symmetry,
-    /// Which values share a scale.
+    /// Values that share a scale.
     pub granularity: Granularity,
-    /// How scales and offsets are stored.
+    /// Storage of scales and offsets.
     pub scales: ScaleDType,
-    /// How scales are chosen.
+    /// Choice of scales.
     pub rounding: Rounding,
-    /// The packed axis, along which values lie in words and groups. `None` is the last but one, the `K` of `[K, N]`; with
-    /// one axis only, that one.
+    /// The packed axis, along which words and groups lie.
+    ///
+    /// `None` is the second to last, the `K` of `[K, N]`, or the only axis.
     pub axis: Option<usize>,
 }
 
-/// Whether zero lies in the middle of the codes.
+/// Position of zero among the codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Symmetry {
-    /// The offset follows from the scale: `-2^(bits-1)·scale`, with 1 bit `-scale/2`. Zero is a code, except with 1 bit.
+    /// The scale determines the offset: `-2^(bits-1)·scale`, with 1 bit `-scale/2`. Zero is a code, except with 1 bit.
     Symmetric,
     /// The offset is free.
     Asymmetric,
 }
 
-/// Which values share a scale and an offset.
+/// Values that share a scale and an offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Granularity {
-    /// All of the tensor.
+    /// The whole tensor.
     Tensor,
-    /// All along the packed axis: one pair for each remaining index.
+    /// The packed axis: one pair per remaining index.
     Channel,
-    /// So many neighbours along the packed axis: a divisor of its extent that is a multiple of
-    /// [`Packing::GROUP_MULTIPLE`](crate::Packing::GROUP_MULTIPLE), or the whole axis.
+    /// This many neighbors along the packed axis.
+    ///
+    /// A divisor of its extent that is a multiple of [`Packing::GROUP_MULTIPLE`](crate::Packing::GROUP_MULTIPLE), or
+    /// the whole axis.
     Group(usize),
 }
 
-/// How scales and offsets are stored.
+/// Storage of scales and offsets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ScaleDType {
-    /// Half precision: a pair takes one word, the scale in the low 16 bits.
+    /// Half precision: one word per pair, the scale in the low 16 bits.
     F16,
-    /// Single precision: a pair takes two words, the scale first.
+    /// Single precision: two words per pair, the scale first.
     F32,
 }
 
-/// How scales are chosen. Codes are always the nearest ones.
+/// Choice of scales. Codes are always the nearest ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rounding {
-    /// The codes span a group's values, so that none is clipped. With 1 bit, a group's mean absolute value.
+    /// Codes span a group's values without clipping; with 1 bit, levels follow from the group's mean absolute value.
     Nearest,
-    /// The scale (and offset) with the least squared error among those that a search tries, that of
-    /// [`Nearest`](Self::Nearest) included: large values may be clipped where that pays.
+    /// Scale (and offset) with the least squared error in a search that includes [`Nearest`](Self::Nearest).
+    ///
+    /// May clip large values if that pays.
     LeastSquares,
 }
 
@@ -80,32 +84,32 @@ impl QuantScheme {
         Self { symmetry: Symmetry::Asymmetric, ..Self::symmetric() }
     }
 
-    /// With one scale for the tensor.
+    /// One scale for the tensor.
     pub const fn per_tensor(self) -> Self {
         Self { granularity: Granularity::Tensor, ..self }
     }
 
-    /// With one scale for all values along the packed axis.
+    /// One scale for all values along the packed axis.
     pub const fn per_channel(self) -> Self {
         Self { granularity: Granularity::Channel, ..self }
     }
 
-    /// With a scale for each `group` neighbours along the packed axis.
+    /// One scale per `group` neighbors along the packed axis.
     pub const fn per_group(self, group: usize) -> Self {
         Self { granularity: Granularity::Group(group), ..self }
     }
 
-    /// With scales stored like this.
+    /// Sets the storage of scales.
     pub const fn scales(self, scales: ScaleDType) -> Self {
         Self { scales, ..self }
     }
 
-    /// With scales chosen like this.
+    /// Sets the choice of scales.
     pub const fn rounding(self, rounding: Rounding) -> Self {
         Self { rounding, ..self }
     }
 
-    /// With this axis packed.
+    /// Sets the packed axis.
     pub const fn axis(self, axis: usize) -> Self {
         Self { axis: Some(axis), ..self }
     }
@@ -119,7 +123,7 @@ impl Default for QuantScheme {
 }
 
 impl ScaleDType {
-    /// Words that a pair of scale and offset takes.
+    /// Words per pair of scale and offset.
     pub const fn pair_words(self) -> usize {
         match self {
             Self::F16 => 1,
@@ -127,7 +131,7 @@ impl ScaleDType {
         }
     }
 
-    /// The name in messages.
+    /// Name in messages.
     pub const fn name(self) -> &'static str {
         match self {
             Self::F16 => "f16",
@@ -135,7 +139,6 @@ impl ScaleDType {
         }
     }
 
-    /// The largest number.
     pub(crate) fn largest(self) -> f32 {
         match self {
             Self::F16 => half::f16::MAX.to_f32(),

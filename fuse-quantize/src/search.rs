@@ -1,9 +1,9 @@
 //! Scales by search: `Rounding::LeastSquares`.
 //!
-//! Input: a group's values, optionally how much an error at each costs. Output: the [`Pair`] with the least sum of weighted
-//! squared errors among those tried: the one that spans the values, narrower ones that clip, and from the best of them the
-//! regression of values on codes, alternated with choosing codes until nothing improves (Lloyd 1982, for levels that are
-//! evenly spaced). Sums are in `f64`.
+//! Input: a group's values, optionally with costs of errors. Output: the tried [`Pair`] with the least weighted sum of
+//! squared errors, in `f64`. Tries the pair that spans the values and narrower ones that clip. From the best, it
+//! alternates regression of values on codes with recoding until nothing improves (Lloyd 1982, for evenly spaced
+//! levels).
 
 use fuse_artifact::Packing;
 
@@ -13,17 +13,18 @@ use crate::{
     statistics::{between, span, symmetric},
 };
 
-/// Narrower symmetric scales that are tried, in steps of 1/32 of the widest: the last is 1/4 of it, which suits 2 bits and
-/// values of heavy tails.
+/// Narrower symmetric scales to try, in steps of 1/32 of the widest.
+///
+/// The last is 1/4 of it, which suits 2 bits and heavy-tailed values.
 const NARROWER: u32 = 24;
 
-/// Ranges that are tried: each end may move inwards in steps of 1/16 of the range.
+/// Ranges to try: each end may move inwards in steps of 1/16 of the range.
 const INWARDS: u32 = 6;
 
-/// Regressions after which we are content.
+/// Maximum regressions.
 const REGRESSIONS: usize = 12;
 
-/// The values of a group and what it costs to miss them.
+/// Values of a group and the costs of their errors.
 struct Group<'a> {
     packing: Packing,
     scheme: &'a QuantScheme,
@@ -31,7 +32,7 @@ struct Group<'a> {
     costs: Option<&'a [f64]>,
 }
 
-/// The pair with the least squared error. `costs` weigh the squared errors; without them, all weigh the same.
+/// Pair with the least squared error, weighted by `costs` if given.
 pub(crate) fn least_squares(packing: Packing, scheme: &QuantScheme, values: &[f32], costs: Option<&[f64]>) -> Pair {
     let group = Group { packing, scheme, values, costs };
     let widest = span(packing, scheme, values);
@@ -53,7 +54,7 @@ pub(crate) fn least_squares(packing: Packing, scheme: &QuantScheme, values: &[f3
             for step in 0..=NARROWER {
                 let scale = scheme.scales.nearest(widest.scale * (1.0 - step as f32 / 32.0));
                 offer(symmetric(packing, scale, scheme.scales));
-                // The lowest code has no counterpart: a negative scale turns it to the side that needs it.
+                // The lowest code has no counterpart; a negative scale moves it to the side that needs it.
                 offer(symmetric(packing, -scale, scheme.scales));
             }
         }
@@ -91,7 +92,7 @@ impl Group<'_> {
         self.each().map(square).sum()
     }
 
-    /// The pair that fits the codes of another one best.
+    /// Best fit for the codes of another pair.
     fn regression(&self, pair: Pair) -> Option<Pair> {
         let (largest, dtype) = (self.packing.largest(), self.scheme.scales);
         let coded = self.each().map(|(x, cost)| (f64::from(pair.code(x, largest)), f64::from(x), cost));
@@ -117,12 +118,12 @@ impl Group<'_> {
     }
 }
 
-/// The symmetric pair with the stored scale next to `scale`, if that is one.
+/// Symmetric pair with the stored scale next to `scale`, if representable.
 pub(crate) fn storable_symmetric(packing: Packing, scale: f32, scheme: &QuantScheme) -> Option<Pair> {
     let dtype = scheme.scales;
-    // With 1 bit the offset is half of the scale: it is that which is rounded, so that both are stored exactly.
+    // With 1 bit, rounds the offset, half of the scale, so that both are stored exactly.
     let scale = if packing == Packing::Q1 { 2.0 * dtype.nearest(0.5 * scale) } else { dtype.nearest(scale) };
-    // Twice a number that is stored may be one that is not.
+    // Twice a stored number may not be representable.
     let is_stored = dtype.nearest(scale).is_finite() && scale != 0.0;
     is_stored.then(|| symmetric(packing, scale, dtype)).filter(|pair| pair.offset.is_finite())
 }

@@ -1,20 +1,22 @@
-//! The scale and offset that span a group's values: what `Rounding::Nearest` asks for, and where a search begins.
+//! Scale and offset that span a group's values: the result of `Rounding::Nearest` and the start of a search.
 //!
-//! Input: the values of a group. Output: a [`Pair`], already rounded to its storage. Scales are products with constants;
-//! they round up and offsets down, so that the codes reach every value although scales are stored with few bits.
+//! Output: a [`Pair`], already rounded to its storage. Scales are products with constants. Scales round up and offsets
+//! down, so codes reach every value despite few stored bits.
 //!
-//! Devices compute the same pairs (`QTensor::quantize_tensor` of the runtime): what happens here is a comparison or a single
-//! rounding, the order of additions is part of the definition, and what depends on the processor is not used.
+//! # Invariant
+//! Devices compute identical pairs (`QTensor::quantize_tensor` of the runtime). Each step is a comparison or a single
+//! rounding, the order of additions is fixed, and nothing depends on the CPU.
 
 use fuse_artifact::Packing;
 
 use crate::{QuantScheme, ScaleDType, Symmetry, pair::Pair};
 
-/// Values that are added up one after another. So are that many of the sums, and so on until one is left. Part of the
-/// definition: the order of additions decides about the last bits.
+/// Values summed in sequence; this many sums are then summed, until one is left.
+///
+/// # Invariant
+/// The order of additions determines the last bits.
 const SUMMED: usize = 32;
 
-/// The pair that spans the values.
 pub(crate) fn span(packing: Packing, scheme: &QuantScheme, values: &[f32]) -> Pair {
     let dtype = scheme.scales;
     match (scheme.symmetry, packing) {
@@ -23,13 +25,13 @@ pub(crate) fn span(packing: Packing, scheme: &QuantScheme, values: &[f32]) -> Pa
             let most = values.iter().fold(0.0f32, |most, x| most.max(x.abs()));
             symmetric(packing, dtype.up(most * (1.0 / (packing.largest() / 2) as f32)), dtype)
         }
-        // The two levels that fit both sides of the mean, not the outermost values.
+        // Two levels that fit both sides of the mean, not the extremes.
         (Symmetry::Asymmetric, Packing::Q1) => {
             let middle = mean(values, |x| x);
             around(middle, mean(values, |x| (x - middle).abs()), dtype)
         }
         (Symmetry::Asymmetric, _) => {
-            // Which of 0 and -0 is less depends on the processor: plus 0, both are 0.
+            // The minimum of 0 and -0 depends on the CPU; adding 0 makes both 0.
             let least = values.iter().fold(f32::INFINITY, |least, x| least.min(x + 0.0));
             let most = values.iter().fold(f32::NEG_INFINITY, |most, x| most.max(x + 0.0));
             if values.is_empty() { Pair::default() } else { between(packing, least, most, dtype) }
@@ -37,25 +39,24 @@ pub(crate) fn span(packing: Packing, scheme: &QuantScheme, values: &[f32]) -> Pa
     }
 }
 
-/// The pair of a symmetric scheme with this scale, which its storage holds and which may be negative. The offset is infinite
-/// where the storage does not hold it.
+/// Symmetric pair of a stored scale, which may be negative. The offset is infinite if the storage cannot hold it.
 pub(crate) fn symmetric(packing: Packing, scale: f32, dtype: ScaleDType) -> Pair {
     let zero = if packing == Packing::Q1 { 0.5 } else { packing.largest().div_ceil(2) as f32 };
-    // Exact: a product with a power of two, but for half of the smallest scale, which callers avoid.
+    // Exact: a product with a power of two, except half of the smallest scale, which callers avoid.
     let offset = dtype.nearest(-zero * scale);
-    // Not -0.
+    // Avoids -0.
     if scale == 0.0 { Pair::default() } else { Pair { scale, offset } }
 }
 
-/// The pair whose smallest code means at most `least` and whose largest at least `most`.
+/// Pair whose codes reach from at most `least` to at least `most`.
 pub(crate) fn between(packing: Packing, least: f32, most: f32, dtype: ScaleDType) -> Pair {
     let offset = dtype.down(least);
     Pair { scale: dtype.up((most - offset) * (1.0 / packing.largest() as f32)), offset }
 }
 
-/// The two levels at `distance` from the middle.
+/// Two levels at `distance` from the middle.
 fn around(middle: f32, distance: f32, dtype: ScaleDType) -> Pair {
-    // The distance is stored exactly, so that the scale, which is twice as large, is, too.
+    // Stores the distance exactly, and hence the scale, which is twice as large.
     let distance = dtype.nearest(distance);
     Pair { scale: dtype.nearest(2.0 * distance), offset: dtype.nearest(middle - distance) }
 }

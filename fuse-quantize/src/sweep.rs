@@ -1,8 +1,8 @@
-//! Refinement of a quantized row: codes and scales are changed one after another while the output error falls.
+//! Refinement of a quantized row by cyclic coordinate descent on codes and scales.
 //!
-//! Input: a [`Row`] and the curvature `H` of its error `(w - ŵ)·H·(w - ŵ)ᵀ`. Output: the row with an error that is not larger.
-//! Each step is the exact minimum along its coordinates, rounded to what can be stored, and is taken only if the error falls
-//! (cyclic coordinate descent).
+//! Input: a [`Row`] and the curvature `H` of its error `(w - ŵ)·H·(w - ŵ)ᵀ`. Output: the row with an error at most as
+//! large. Each step is the exact minimum along its coordinates, rounded to storage, and is taken only if the error
+//! falls.
 
 use crate::{
     Symmetry,
@@ -12,13 +12,13 @@ use crate::{
     search::storable_symmetric,
 };
 
-/// Rounds over all groups after which we are content.
+/// Maximum rounds over all groups.
 const ROUNDS: usize = 4;
 
-/// Parts of the error by which a step must lower it, so that rounding errors do not keep us busy.
+/// Minimum relative gain of a step, so that rounding errors do not prolong the search.
 const LEAST_GAIN: f32 = 1e-6;
 
-/// Refines a row; its pairs only where `pairs_are_free`.
+/// Refines a row; changes pairs only if `pairs_are_free`.
 pub(crate) fn refine(row: &mut Row<'_>, curvature: &Curvature, pairs_are_free: bool) {
     let errors: Vec<f32> = (0..row.weights.len()).map(|k| row.weights[k] - row.value(k)).collect();
     // Half of the gradient: H·(w - ŵ).
@@ -40,7 +40,7 @@ pub(crate) fn refine(row: &mut Row<'_>, curvature: &Curvature, pairs_are_free: b
     }
 }
 
-/// The best code of one weight, all others as they are.
+/// Best code of one weight with everything else fixed.
 fn recode(row: &mut Row<'_>, curvature: &Curvature, k: usize, pull: &mut [f32], least_gain: f32) -> bool {
     let (pair, value, diagonal) = (row.pairs[k / row.group], row.value(k), curvature.diagonal(k));
     let code = pair.code(value + pull[k] / diagonal, row.packing.largest());
@@ -56,7 +56,7 @@ fn recode(row: &mut Row<'_>, curvature: &Curvature, k: usize, pull: &mut [f32], 
     true
 }
 
-/// The best pair of a group, its codes and all other groups as they are.
+/// Best pair of a group with its codes and all other groups fixed.
 fn refit(row: &mut Row<'_>, curvature: &Curvature, group: usize, pull: &mut [f32], least_gain: f32) -> bool {
     let places = group * row.group..(group + 1) * row.group;
     let (pair, symmetry, dtype) = (row.pairs[group], row.scheme.symmetry, row.scheme.scales);
@@ -66,8 +66,7 @@ fn refit(row: &mut Row<'_>, curvature: &Curvature, group: usize, pull: &mut [f32
     };
     let sum = |vector: &[f32]| vector.iter().map(|&x| f64::from(x)).sum::<f64>();
     let codes: Vec<f32> = row.codes[places.clone()].iter().map(|&code| code as f32).collect();
-    // A change of the scale turns values around the code that means zero, or around the middle of the codes, where the offset
-    // then makes up for it.
+    // Scale changes turn values around the code of zero, or around the middle of the codes with an adjusted offset.
     let center = match symmetry {
         Symmetry::Symmetric if pair.scale == 0.0 => 0.0,
         Symmetry::Symmetric => -pair.offset / pair.scale,
@@ -84,11 +83,11 @@ fn refit(row: &mut Row<'_>, curvature: &Curvature, group: usize, pull: &mut [f32
             let (one_one, turn_one) = (sum(&times(&vec![1.0; row.group])), sum(&turned));
             let one_pull = sum(pulled);
             let determinant = turn_turn * one_one - turn_one * turn_one;
-            // Where all codes are equal, only the offset can move.
+            // With equal codes, only the offset can move.
             let solvable = determinant > 1e-6 * turn_turn * one_one;
             let by_turn = if solvable { (turn_pull * one_one - one_pull * turn_one) / determinant } else { 0.0 };
             let scale = dtype.nearest((f64::from(pair.scale) + by_turn) as f32);
-            // The scale was rounded: the offset makes up for that, too.
+            // The offset also compensates for the rounding of the scale.
             let by_turn = f64::from(scale) - f64::from(pair.scale);
             let shift = (one_pull - by_turn * turn_one) / one_one - by_turn * f64::from(center);
             Some(Pair { scale, offset: dtype.nearest((f64::from(pair.offset) + shift) as f32) })

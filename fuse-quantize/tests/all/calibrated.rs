@@ -1,4 +1,4 @@
-//! Error feedback: outputs of calibrated layers are closer to those of the weights than outputs of rounded ones.
+//! Error feedback: calibrated layers have more accurate outputs than rounded ones.
 
 use fuse_quantize::{
     Calibration, Granularity, Packing, QuantScheme, Quantized, Rounding, Targets, quantize, quantize_calibrated,
@@ -17,7 +17,7 @@ fn random(count: usize, seed: u64) -> Vec<f32> {
     (0..count).map(|_| next() + next() + next()).collect()
 }
 
-/// Activations that are mixtures of few sources, as those of models are.
+/// Activations that mix few sources, like those of models.
 fn activations(seed: u64) -> Vec<f32> {
     const SOURCES: usize = 20;
     let mixture = random(SOURCES * INPUTS, 77);
@@ -68,7 +68,7 @@ fn feedback_lowers_the_error_of_outputs_it_never_saw() {
                 let refined = error(quantize_calibrated(packing, &weights, &shape, &scheme, &calibration).unwrap());
                 let what = format!("{packing:?} {scheme:?}: plain {plain}, fed {fed}, refined {refined}");
                 assert!(refined < 0.7 * plain, "{what}");
-                // With one bit and without a search, scales are those of the moving weights, which grow.
+                // With one bit and no search, scales are those of the corrected weights, which grow.
                 assert!(packing == Packing::Q1 || fed < 0.7 * plain, "{what}");
                 assert!(refined < 1.05 * fed, "{what}");
             }
@@ -106,7 +106,7 @@ fn both_orders_of_a_matrix_give_the_same() {
 fn targets_undo_what_happened_to_the_activations() {
     let weights = random(OUTPUTS * INPUTS, 8);
     let original = activations(4);
-    // Every second input arrives smaller, and with some of its neighbour.
+    // Every second input arrives smaller, mixed with its neighbor.
     let seen: Vec<f32> = original
         .iter()
         .enumerate()

@@ -1,4 +1,4 @@
-//! Every mistake is a value that names what was expected and what was found.
+//! Every mistake returns an error that names what was expected and found.
 
 use fuse_quantize::{
     Calibration, Packing, QuantScheme, QuantizeError, Quantized, Rounding, ScaleDType, Targets, quantize,
@@ -36,7 +36,7 @@ fn empty_tensors_may_have_any_other_extents() {
             for scheme in [scheme.axis(0), scheme.axis(1), scheme.axis(2).per_tensor()] {
                 let quantized = match quantize(packing, &[], &shape, &scheme) {
                     Ok(quantized) => quantized,
-                    // An empty packed axis has scales all the same, more than memory holds.
+                    // Scales of an empty packed axis may still exceed memory.
                     Err(error) => {
                         assert!(
                             matches!(error, QuantizeError::TooLarge { argument: "values" | "scales", .. }),

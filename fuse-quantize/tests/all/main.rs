@@ -1,4 +1,4 @@
-//! What quantization promises: plain schemes (`plain`), codes chosen by calibration (`calibrated`), and mistakes (`errors`).
+//! Tests of quantization: plain schemes (`plain`), calibrated codes (`calibrated`), errors (`errors`).
 
 mod calibrated;
 mod errors;

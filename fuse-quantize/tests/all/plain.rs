@@ -1,9 +1,9 @@
-//! `quantize` and `dequantize`: round trips, error bounds, and what the schemes promise.
+//! `quantize` and `dequantize`: round trips, error bounds, and properties of the schemes.
 
 use fuse_quantize::{Granularity, Packing, QuantScheme, Quantized, Rounding, ScaleDType, Symmetry, quantize};
 use proptest::prelude::*;
 
-/// Normally distributed numbers are what weights look like; sums of uniform ones come close.
+/// Approximately normal values, as weights are: sums of uniform ones.
 fn weights(count: usize, seed: u64) -> Vec<f32> {
     let mix = |i: u64| {
         let z = (seed << 32).wrapping_add(i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -33,7 +33,7 @@ fn schemes() -> impl Strategy<Value = QuantScheme> {
     })
 }
 
-/// Shapes of three axes whose packed one takes any of the schemes.
+/// Shapes of three axes whose packed axis fits all schemes.
 fn shape_for(scheme: &QuantScheme, odd: usize, other: [usize; 2]) -> [usize; 3] {
     let axis = scheme.axis.unwrap_or(1);
     let extent = if matches!(scheme.granularity, Granularity::Group(_)) { 64 * (1 + odd % 3) } else { odd };
@@ -42,7 +42,7 @@ fn shape_for(scheme: &QuantScheme, odd: usize, other: [usize; 2]) -> [usize; 3] 
     shape
 }
 
-/// The scale of each value, by the layout as its documentation says.
+/// Scale of each value, by the documented layout.
 fn scales(quantized: &Quantized) -> Vec<f32> {
     let (shape, axis) = (&quantized.shape, quantized.axis);
     let inner: usize = shape[axis + 1..].iter().product();
@@ -131,7 +131,7 @@ proptest! {
 
     #[test]
     fn what_was_quantized_stays_as_it_is(packing in packings(), scheme in schemes(), seed in any::<u32>()) {
-        // Of values that are codes already, whose extremes are there.
+        // Values that are exact codes, extremes included.
         let scheme = scheme.rounding(Rounding::Nearest).scales(ScaleDType::F32).per_channel().axis(1);
         let largest = packing.largest();
         let symmetric = scheme.symmetry == Symmetry::Symmetric;
