@@ -34,7 +34,6 @@ extern crate self as fuse_gpu;
 ///     ..FusionConfig::default()
 /// });
 /// # configure(&device, FusionConfig::default());
-///
 /// // A value that is used twice, and one that nobody holds.
 /// let a_plus_b = x.add(&y)?;
 /// let result = a_plus_b.mul(&x)?;

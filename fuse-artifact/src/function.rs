@@ -9,9 +9,8 @@ pub struct Function {
     pub params: List<Param>,
     /// Returned tensors, in order.
     pub results: List<TensorSpec>,
-    /// Parameters updated in place, as indices into `params`.
-    ///
-    /// Kernels write them; they are results of the launch but not returned.
+    /// Parameters updated in place, as indices into `params`. Kernels write them; they are results of the launch but
+    /// not returned.
     pub updates: List<u16>,
     /// Dimensions known at launch. A symbol's source refers to parameters or earlier symbols only.
     pub symbols: List<Symbol>,
@@ -25,11 +24,9 @@ pub struct Function {
     pub plan: Plan,
     /// Assumptions of `kernels` on shapes, beyond `checks`.
     pub assumes: List<Check>,
-    /// Other plans with the same parameters, symbols and results, and no alternatives of their own.
-    ///
-    /// A launch considers plans whose assumptions hold and whose kernels the device can run. It selects the one with
-    /// the least estimated time, the earlier one on ties. The last alternative has no assumptions and runs on every
-    /// device.
+    /// Other plans with the same parameters, symbols and results, and no alternatives of their own. A launch considers
+    /// plans whose assumptions hold and whose kernels the device can run. It selects the one with the least estimated
+    /// time, the earlier one on ties. The last alternative has no assumptions and runs on every device.
     pub alternatives: List<Function>,
     /// WebNN graph of a function with `#[webnn]`; alternatives have none.
     pub webnn: Option<MlGraph>,
@@ -53,10 +50,8 @@ pub enum ParamKind {
     Scalar(DType),
     /// A host `u32` that is the source of a symbol ([`SymbolSource::Scalar`]). Kernels may also read it as a number.
     Size,
-    /// A quantized tensor in two `u32` buffers.
-    ///
-    /// These are codes ([`Slot::Param`](crate::Slot::Param)), and scales and offsets of their groups
-    /// ([`Slot::Scales`](crate::Slot::Scales)).
+    /// A quantized tensor in two `u32` buffers. These are codes ([`Slot::Param`](crate::Slot::Param)), and scales and
+    /// offsets of their groups ([`Slot::Scales`](crate::Slot::Scales)).
     Quantized(QuantizedSpec),
 }
 
@@ -67,9 +62,8 @@ pub struct QuantizedSpec {
     pub packing: Packing,
     /// The packed axis.
     pub axis: u8,
-    /// Dimensions, outermost first, then groups along the packed axis, then words per group of scale and offset.
-    ///
-    /// These words are 1 (two `f16`) or 2 (two `f32`).
+    /// Dimensions, outermost first, then groups along the packed axis, then words per group of scale and offset. These
+    /// words are 1 (two `f16`) or 2 (two `f32`).
     pub shape: List<Size>,
 }
 
@@ -80,9 +74,8 @@ pub struct TensorSpec {
     pub dtype: DType,
     /// Dimensions, outermost first.
     pub shape: List<Size>,
-    /// Accepts tensors with fewer axes, as if their missing outer axes had size 1.
-    ///
-    /// Set in the expression form, where only the caller's type checker knows ranks.
+    /// Accepts tensors with fewer axes, as if their missing outer axes had size 1. Set in the expression form, where
+    /// only the caller's type checker knows ranks.
     pub padded: bool,
 }
 

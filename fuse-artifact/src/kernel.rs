@@ -53,11 +53,9 @@ pub struct Work {
 pub struct Domain {
     /// Computation per index.
     pub kind: DomainKind,
-    /// Extents, outermost first.
-    ///
-    /// Pointwise: output axes. Reduction: kept axes, then reduced axes. Contraction: batch axes, rows M, columns N,
-    /// depth K. Attention: batch axes, queries M, value columns E, keys N, depth D. Weighted sum: batch axes, rows M,
-    /// columns E, keys N, depths D and F of the first and second product.
+    /// Extents, outermost first. Pointwise: output axes. Reduction: kept axes, then reduced axes. Contraction: batch
+    /// axes, rows M, columns N, depth K. Attention: batch axes, queries M, value columns E, keys N, depth D. Weighted
+    /// sum: batch axes, rows M, columns E, keys N, depths D and F of the first and second product.
     pub extents: List<Size>,
     /// Forbids simplification, because the kernel uses coordinates as values (`index`).
     pub fixed: bool,
@@ -88,19 +86,14 @@ pub enum DomainKind {
 /// Domain axes that index an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Space {
-    /// The output.
-    ///
-    /// Pointwise and reduction: all axes. Contraction: batch axes, M, N. Attention and weighted sum: batch axes, M, E.
+    /// The output. Pointwise and reduction: all axes. Contraction: batch axes, M, N. Attention and weighted sum: batch
+    /// axes, M, E.
     Point,
-    /// Left operands.
-    ///
-    /// Contraction: batch axes, M, K. Queries of an attention, or the left operand of a weighted sum's first product:
-    /// batch axes, M, D.
+    /// Left operands. Contraction: batch axes, M, K. Queries of an attention, or the left operand of a weighted sum's
+    /// first product: batch axes, M, D.
     Lhs,
-    /// Right operands.
-    ///
-    /// Contraction: batch axes, K, N. Keys of an attention, or the right operand of a weighted sum's first product:
-    /// batch axes, D, N.
+    /// Right operands. Contraction: batch axes, K, N. Keys of an attention, or the right operand of a weighted sum's
+    /// first product: batch axes, D, N.
     Rhs,
     /// Left operand of a weighted sum's second product: batch axes, M, F.
     SecondLhs,
@@ -190,10 +183,8 @@ pub enum Require {
         /// The divisor.
         of: u32,
     },
-    /// The stride of `access` along axis `axis` of its space is `stride`.
-    ///
-    /// Pointwise: `axis` is ignored, and the innermost remaining axis counts. A domain of one element meets every
-    /// stride.
+    /// The stride of `access` along axis `axis` of its space is `stride`. Pointwise: `axis` is ignored, and the
+    /// innermost remaining axis counts. A domain of one element meets every stride.
     Stride {
         /// The access.
         access: u16,
@@ -202,9 +193,8 @@ pub enum Require {
         /// The stride in elements.
         stride: u32,
     },
-    /// The offset and all strides of `access`, except along `axis`, are multiples of `of`.
-    ///
-    /// Pointwise: `axis` is the innermost remaining one. A stride of 0 along `axis` (broadcast) also meets this.
+    /// The offset and all strides of `access`, except along `axis`, are multiples of `of`. Pointwise: `axis` is the
+    /// innermost remaining one. A stride of 0 along `axis` (broadcast) also meets this.
     Aligned {
         /// The access.
         access: u16,
@@ -241,13 +231,11 @@ pub enum Require {
 pub struct Features {
     /// WGSL `enable f16`: 16-bit floats in storage and arithmetic.
     pub f16: bool,
-    /// Minimum subgroup size of the variant's subgroup operations; 0 without.
-    ///
-    /// Shaders omit `enable subgroups`, which naga 30 refuses; the runtime adds it in browsers.
+    /// Minimum subgroup size of the variant's subgroup operations; 0 without. Shaders omit `enable subgroups`, which
+    /// naga 30 refuses; the runtime adds it in browsers.
     pub subgroups: u32,
-    /// Rows, columns and depth of the variant's cooperative matrices; 0 without.
-    ///
-    /// Operands are `f16`, accumulators `f32`, in subgroups of exactly [`COOP_MATRIX_SUBGROUP`] invocations.
+    /// Rows, columns and depth of the variant's cooperative matrices; 0 without. Operands are `f16`, accumulators
+    /// `f32`, in subgroups of exactly [`COOP_MATRIX_SUBGROUP`] invocations.
     pub coop_matrix: u32,
     /// Rounds left operands to 8 bits and multiplies integers (`dot4I8Packed`), which programs must allow.
     pub int8_activations: bool,
@@ -304,9 +292,8 @@ pub const COOP_MATRIX_SUBGROUP: u32 = 32;
 /// One dispatch of a variant.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pass {
-    /// The shader, with entry point `main`.
-    ///
-    /// Binding 0 is the uniform block (absent if `uniforms` is empty); `bindings` follow in order.
+    /// The shader, with entry point `main`. Binding 0 is the uniform block (absent if `uniforms` is empty); `bindings`
+    /// follow in order.
     pub wgsl: Wgsl,
     /// The storage buffers.
     pub bindings: List<Binding>,
@@ -318,9 +305,8 @@ pub struct Pass {
     pub workgroup_size: u32,
     /// Bytes of workgroup memory.
     pub workgroup_bytes: u32,
-    /// Binds all buffers as writable, although the shader only reads most of them.
-    ///
-    /// Drivers may sink loads of read-only buffers below barriers to their first use; loads of writable buffers stay.
+    /// Binds all buffers as writable, although the shader only reads most of them. Drivers may sink loads of read-only
+    /// buffers below barriers to their first use; loads of writable buffers stay.
     pub pins_loads: bool,
 }
 
@@ -341,17 +327,15 @@ pub struct Binding {
 /// `id = workgroup_id.x + workgroup_id.y * num_workgroups.x` and return if `id` is not below `Uniform::Workgroups`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Grid {
-    /// `ceil(elements / per_workgroup)` over all elements of the domain.
-    ///
-    /// Reduction: kept indices. Contraction: batch·M·N. Attention: batch·M·E.
+    /// `ceil(elements / per_workgroup)` over all elements of the domain. Reduction: kept indices. Contraction:
+    /// batch·M·N. Attention: batch·M·E.
     Elements {
         /// Elements per workgroup.
         per_workgroup: u32,
     },
-    /// `batch · ceil(M / rows) · ceil(N / columns) · splits`, for grouped schedules times the products.
-    ///
-    /// Stream-K: one per unshared tile, then one per share of the others. Within a batch and split, tiles of a row of
-    /// tiles are neighbors. Products and splits vary slowest, then batches.
+    /// `batch · ceil(M / rows) · ceil(N / columns) · splits`, for grouped schedules times the products. Stream-K: one
+    /// per unshared tile, then one per share of the others. Within a batch and split, tiles of a row of tiles are
+    /// neighbors. Products and splits vary slowest, then batches.
     Tiles {
         /// Rows of a tile.
         rows: u32,
@@ -384,10 +368,8 @@ pub enum Uniform {
     Count,
     /// Elements of a reduction's row: the product of the reduced extents.
     RowLength,
-    /// Extent of an axis of the simplified domain.
-    ///
-    /// Pointwise: axes align to the end of the variant's rank, and missing outer ones count as 1. Reduction: as in
-    /// [`Require`]. Otherwise: as `Domain::extents`.
+    /// Extent of an axis of the simplified domain. Pointwise: axes align to the end of the variant's rank, and missing
+    /// outer ones count as 1. Reduction: as in [`Require`]. Otherwise: as `Domain::extents`.
     Extent {
         /// The axis.
         axis: u8,
@@ -404,9 +386,8 @@ pub enum Uniform {
         /// The axis of its space.
         axis: u8,
     },
-    /// Stride in elements along an axis of an access's view.
-    ///
-    /// 0 if the view is empty, so that computed coordinates stay at its first element.
+    /// Stride in elements along an axis of an access's view. 0 if the view is empty, so that computed coordinates stay
+    /// at its first element.
     ViewStride {
         /// The access.
         access: u16,
@@ -422,9 +403,8 @@ pub enum Uniform {
     RowTiles,
     /// Contraction, attention: number of tiles along the columns.
     ColumnTiles,
-    /// Number of splits of the depth (contraction), keys (attention) or row (reduction).
-    ///
-    /// Stream-K: maximum parts of a shared tile's depth.
+    /// Number of splits of the depth (contraction), keys (attention) or row (reduction). Stream-K: maximum parts of a
+    /// shared tile's depth.
     Splits,
     /// Depth, keys or elements per split, a multiple of the schedule's step.
     SplitDepth,

@@ -3,9 +3,7 @@
 //! A [`Function`] has everything to launch one compiled `fuse!` function: bindings of tensor shapes to named
 //! dimensions, buffers, and each kernel's validated WGSL variants with their uniform words. It is plain data without
 //! dependencies. The macro can write it as a `static`, tests can build it at run time, and neither side links the
-//! other.
-//!
-//! Not here: compilation (`fuse-compiler`) and launches (`fuse-runtime`).
+//! other. Not here: compilation (`fuse-compiler`) and launches (`fuse-runtime`).
 
 mod dtype;
 mod function;

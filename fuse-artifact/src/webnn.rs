@@ -23,9 +23,8 @@ pub struct MlOperand {
 /// Constructor of an operand; arguments are indices of earlier operands.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MlOp {
-    /// `input` for the parameter of this index, at most one per parameter: a tensor, or a host scalar of rank 0.
-    ///
-    /// A `bool` is passed as `u32`.
+    /// `input` for the parameter of this index, at most one per parameter: a tensor, or a host scalar of rank 0. A
+    /// `bool` is passed as `u32`.
     Input(u16),
     /// `constant` of one number, in a buffer: Chromium lacks constants of numbers.
     Number(f64),

@@ -75,9 +75,8 @@ pub struct MadeTexts {
 pub struct SharedTexts {
     /// Distinct lines, concatenated for offsets.
     pub lines: &'static [&'static str],
-    /// Parts of each source: offset and length in bytes, each followed by a space.
-    ///
-    /// No part spans two of `lines`. These are strings, because lists of numbers lengthen expansions.
+    /// Parts of each source: offset and length in bytes, each followed by a space. No part spans two of `lines`. These
+    /// are strings, because lists of numbers lengthen expansions.
     pub parts: &'static [&'static str],
 }
 
@@ -101,10 +100,9 @@ pub fn join(lines: &[&str], parts: &str) -> String {
     text
 }
 
-/// Defines the sources `$texts` of a function in expansions.
-///
-/// Arguments: `[fuse path] [$texts] [lines of pages] [other lines] [parts of texts in pages] [parts of other texts]`.
-/// Pages are compressed and carry whole sources, which compress better than shared lines. `fuse!` joins them in another
+/// Defines the sources `$texts` of a function in expansions. Arguments:
+/// `[fuse path] [$texts] [lines of pages] [other lines] [parts of texts in pages] [parts of other texts]`. Pages are
+/// compressed and carry whole sources, which compress better than shared lines. `fuse!` joins them in another
 /// expansion, because rustc's interpreter would take minutes.
 #[cfg(target_arch = "wasm32")]
 #[doc(hidden)]
@@ -115,9 +113,8 @@ macro_rules! shared_texts {
     };
 }
 
-/// Defines the sources `$texts` of a function in expansions.
-///
-/// Arguments: `[fuse path] [$texts] [lines of pages] [other lines] [parts of texts in pages] [parts of other texts]`.
+/// Defines the sources `$texts` of a function in expansions. Arguments:
+/// `[fuse path] [$texts] [lines of pages] [other lines] [parts of texts in pages] [parts of other texts]`.
 #[cfg(not(target_arch = "wasm32"))]
 #[doc(hidden)]
 #[macro_export]
@@ -184,13 +181,11 @@ impl SharedLines {
         text
     }
 
-    /// True if this whole line starts at `offset`.
     fn has(&self, line: &str, offset: usize) -> bool {
         let is_on_one_side = self.cut.is_none_or(|cut| cut <= offset || offset + line.len() <= cut);
         line.ends_with('\n') && is_on_one_side && self.text.as_bytes()[offset..].starts_with(line.as_bytes())
     }
 
-    /// Appends a line and returns its offset.
     fn push(&mut self, line: &str) -> usize {
         let offset = self.text.len();
         self.text.push_str(line);

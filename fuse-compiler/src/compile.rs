@@ -71,9 +71,8 @@ pub struct Options {
     /// Cache of valid shaders, read and extended; `None` shares only within one graph.
     #[cfg(feature = "validate")]
     pub valid: Option<&'static Valid>,
-    /// Features of the target adapters; `None`: any adapter.
-    ///
-    /// Omits variants that need more, except each kernel's last one, which runs wherever the kernel does.
+    /// Features of the target adapters; `None`: any adapter. Omits variants that need more, except each kernel's last
+    /// one, which runs wherever the kernel does.
     pub features: Option<Features>,
     /// Fills [`Compiled::dump`]. Run-time compilation skips it to save time and memory.
     pub dump: bool,
@@ -164,7 +163,6 @@ pub struct Planned {
     /// The graph before reductions were unrolled.
     written: Graph,
     groups: Groups,
-    /// Assumptions on shapes.
     assumes: Vec<Check>,
     scope: FamilyScope,
 }

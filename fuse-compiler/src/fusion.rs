@@ -1,13 +1,10 @@
 //! Fusion: partitions a graph into groups, one kernel each.
 //!
 //! Input: a verified [`Graph`]. Output: [`Groups`] in launch order; a group reads only parameters and stores of earlier
-//! groups.
-//!
-//! A contraction takes the pointwise operations behind it (epilogue) and cheap ones before it (prologue). The rest
-//! becomes pointwise groups, as few as legality allows. `legality` decides correctness, `heuristics` profitability. A
-//! refusal is a value with its reason and appears in the plan. `verify` lists the invariants of the result.
-//!
-//! Not here: tiles, workgroups, shaders (`schedule`, `wgsl`).
+//! groups. A contraction takes the pointwise operations behind it (epilogue) and cheap ones before it (prologue). The
+//! rest becomes pointwise groups, as few as legality allows. `legality` decides correctness, `heuristics`
+//! profitability. A refusal is a value with its reason and appears in the plan. `verify` lists the invariants of the
+//! result. Not here: tiles, workgroups, shaders (`schedule`, `wgsl`).
 
 pub mod assume;
 pub mod attention;
@@ -92,9 +89,8 @@ pub struct Policy {
     pub row_prologue: bool,
     /// Stores `f16` operands however cheap they are, for cooperative matrices.
     pub stores_f16: bool,
-    /// Recomputes cheap functions of reduced columns in their consumers.
-    ///
-    /// Otherwise the reducing kernel stores them, and its workgroups must keep whole columns.
+    /// Recomputes cheap functions of reduced columns in their consumers. Otherwise the reducing kernel stores them, and
+    /// its workgroups must keep whole columns.
     pub inlined_columns: bool,
     /// Permits assumptions about dimensions known only at launch.
     pub assumes: bool,
@@ -103,9 +99,8 @@ pub struct Policy {
 impl Policy {
     /// Fewest kernels, whatever is recomputed: best at small sizes.
     pub const INLINED: Self = Self { prologue: 64, repeats: 4 * STORE_COST, row_prologue: true, ..Self::FUSED };
-    /// Few kernels.
-    ///
-    /// A tile of 32 columns loads each left element N/32 times, so operands with a transcendental function are stored.
+    /// Few kernels. A tile of 32 columns loads each left element N/32 times, so operands with a transcendental function
+    /// are stored.
     pub const FUSED: Self = Self {
         bindings: 16,
         siblings: true,
@@ -340,7 +335,6 @@ impl<'g> Planner<'g> {
         columns.as_constant().map_or(self.policy.assumes && most > 0, |columns| (1..=most).contains(&columns))
     }
 
-    /// The cuts in launch order, with their in-place writes.
     fn cut(&self) -> (Vec<Cut>, InPlace) {
         let mut regions = regions::regions(self);
         let needed = self.needed_in_memory(&regions, &regions::owners(&regions));
@@ -435,7 +429,6 @@ impl<'g> Planner<'g> {
         Ok(Groups { groups, temporaries, refusals, assumes })
     }
 
-    /// Tensors that the kernel of a cut computes.
     fn computed(&self, cut: &Cut, stored: &dyn Fn(NodeId) -> Option<Slot>) -> BTreeSet<NodeId> {
         let roots: BTreeSet<NodeId> = cut.outputs.iter().chain(&cut.region).copied().collect();
         let outside = |node: NodeId| if roots.contains(&node) { None } else { stored(node) };
@@ -541,7 +534,6 @@ impl<'g> Planner<'g> {
     }
 }
 
-/// Obstacle to building a cut.
 pub(crate) enum Obstacle {
     /// A value must be materialized.
     Needs(NeedsStorage),
@@ -557,7 +549,6 @@ impl From<NeedsStorage> for Obstacle {
     }
 }
 
-/// Nodes that some result depends on.
 pub(crate) fn live_nodes(graph: &Graph) -> BTreeSet<NodeId> {
     leading_to(graph, graph.results.iter().copied())
 }

@@ -39,9 +39,8 @@ pub fn describe(graph: &Graph, written: &Graph, groups: &Groups, kernels: &[Kern
     }
 }
 
-/// Temporaries kept between forward and backward pass.
-///
-/// A gradient kernel reads them, and they contain no gradient operations or are an attention's row statistics.
+/// Temporaries kept between forward and backward pass. A gradient kernel reads them, and they contain no gradient
+/// operations or are an attention's row statistics.
 fn kept<'a>(graph: &Graph, groups: &'a Groups) -> Vec<&'a Store> {
     let backward = |group: &&Group| group.nodes.iter().any(|&node| graph.is_of_gradient(node));
     let read: BTreeSet<Slot> = groups
@@ -154,7 +153,6 @@ fn saves(graph: &Graph, group: &Group) -> String {
     }
 }
 
-/// True if an operation would be a kernel of its own without fusion.
 fn is_operation(op: &Op) -> bool {
     !matches!(op, Op::Input(_) | Op::Scalar(_) | Op::Literal(_) | Op::Size(_) | Op::Reshape(_) | Op::Broadcast(_))
 }

@@ -14,8 +14,6 @@ pub mod reduction;
 pub mod verify;
 pub mod weighted_sum;
 
-/// Maximum loop rounds of an invocation that walks a whole operand by itself.
-///
-/// Mesa's lavapipe silently ends an invocation's loops after 65535 rounds in total. Longer loops are worth sharing
-/// anyway.
+/// Maximum loop rounds of an invocation that walks a whole operand by itself. Mesa's lavapipe silently ends an
+/// invocation's loops after 65535 rounds in total. Longer loops are worth sharing anyway.
 const ROUNDS_ALONE: u32 = 1 << 15;

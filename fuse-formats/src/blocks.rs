@@ -86,7 +86,6 @@ impl fmt::Debug for Error {
 /// `f16` values are little endian. Scales that are not finite are decoded as they are.
 ///
 /// # Errors
-///
 /// [`Error::NoDecoder`], [`Error::PartialBlock`], or [`Error::Output`] if `out` has another length.
 pub fn decode(ty: BlockType, bytes: &[u8], out: &mut [f32]) -> Result<(), Error> {
     if !ty.is_decodable() {
@@ -126,12 +125,10 @@ fn each<const BYTES: usize, const LEN: usize>(
     }
 }
 
-/// Value of a little-endian `f16`.
 fn half(bytes: [u8; 2]) -> f32 {
     f16::from_le_bytes(bytes).to_f32()
 }
 
-/// The `f16` at a fixed offset of a block.
 fn half_at<const BYTES: usize>(block: &[u8; BYTES], at: usize) -> f32 {
     half([block[at], block[at + 1]])
 }

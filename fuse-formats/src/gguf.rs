@@ -46,7 +46,6 @@ const MIN_TENSOR: u64 = 8 + 4 + 4 + 8;
 /// Alignment of files without [`ALIGNMENT`].
 const DEFAULT_ALIGNMENT: usize = 32;
 
-/// Metadata key of the alignment.
 const ALIGNMENT: &str = "general.alignment";
 
 /// A GGUF file with metadata and tensors, borrowed from the file's bytes.
@@ -68,7 +67,6 @@ impl<'a> Gguf<'a> {
     /// ([`Gguf::unknown_tensors`]).
     ///
     /// # Errors
-    ///
     /// Any [`Error`] except [`Error::Io`]: the file's first fault, in byte order, then the first among the tensors'
     /// places.
     pub fn parse(bytes: &'a [u8]) -> Result<Self, Error> {
@@ -138,7 +136,6 @@ impl<'a> Gguf<'a> {
 /// Map models larger than the memory instead, and pass them to [`Gguf::parse`].
 ///
 /// # Errors
-///
 /// [`Error::Io`] if the file cannot be read, else as [`Gguf::parse`].
 #[cfg(not(target_arch = "wasm32"))]
 pub fn open<R>(path: impl AsRef<std::path::Path>, read: impl FnOnce(&Gguf<'_>) -> R) -> Result<R, Error> {
@@ -151,7 +148,6 @@ pub fn open<R>(path: impl AsRef<std::path::Path>, read: impl FnOnce(&Gguf<'_>) -
     Ok(read(&Gguf::parse(&bytes)?))
 }
 
-/// Metadata entries; keys are unique.
 fn metadata<'a>(cursor: &mut Cursor<'a>, count: u64) -> Result<BTreeMap<&'a str, Value<'a>>, Error> {
     cursor.check_count(Place::Metadata, count, MIN_ENTRY)?;
     let mut metadata = BTreeMap::new();

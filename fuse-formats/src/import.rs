@@ -77,7 +77,6 @@ use crate::{
 /// A GGUF tensor, packed along its last axis: the inputs of a linear layer's weights `[outputs, inputs]`.
 ///
 /// # Errors
-///
 /// As [`blocks()`], naming the tensor.
 pub fn tensor(tensor: &Tensor<'_>) -> Result<Quantized, Error> {
     let name = gguf::short(tensor.name());
@@ -87,7 +86,6 @@ pub fn tensor(tensor: &Tensor<'_>) -> Result<Quantized, Error> {
 /// Whole ggml blocks: `bytes` holds the rows of a tensor of `shape`, packed along its last axis.
 ///
 /// # Errors
-///
 /// [`Error::Type`] for a type without codes and scales, [`Error::Row`], [`Error::Bytes`] or [`Error::Empty`].
 /// [`Error::Runs`] for Q2_K, Q3_K and Q6_K unless runs of 16 are equal in pairs. [`Error::Quantized`] for scales that
 /// are not finite.
@@ -114,7 +112,6 @@ fn import_blocks(what: String, ty: BlockType, shape: &[usize], bytes: &[u8]) -> 
 /// A GPTQ matrix: `[K, N]`, packed along K.
 ///
 /// # Errors
-///
 /// [`Error::Packed`] as for [`GptqLayout::decode`]. [`Error::RowOrder`] if `g_idx` reorders rows, as quantization by
 /// activation order does. [`Error::Runs`] for groups other than all of K or a multiple of 32. [`Error::Quantized`] for
 /// scales that are not finite.
@@ -134,7 +131,6 @@ pub fn gptq(layout: &GptqLayout, arrays: &GptqArrays<'_>) -> Result<Quantized, E
 /// An AWQ matrix: `[K, N]`, packed along K.
 ///
 /// # Errors
-///
 /// [`Error::Packed`] as for [`AwqLayout::decode`]. [`Error::Runs`] for groups other than all of K or a multiple of 32.
 /// [`Error::Quantized`] for scales that are not finite.
 pub fn awq(layout: &AwqLayout, arrays: &AwqArrays<'_>) -> Result<Quantized, Error> {
@@ -148,7 +144,6 @@ pub fn awq(layout: &AwqLayout, arrays: &AwqArrays<'_>) -> Result<Quantized, Erro
 /// Exact for scales of at most 16 significant bits; see the [module](self) for others.
 ///
 /// # Errors
-///
 /// [`Error::Packed`] as for [`NBitsLayout::decode`]. [`Error::Runs`] for blocks of 16 unless equal in pairs, or if the
 /// last block is no multiple of 32. [`Error::Range`] for scales whose products with codes are not finite.
 /// [`Error::Quantized`] for scales that are not finite.
@@ -161,7 +156,6 @@ pub fn n_bits(layout: &NBitsLayout, arrays: &NBitsArrays<'_>) -> Result<Quantize
 /// A BitNet matrix: `[out, in]`, packed along the inputs, with the matrix's scale for each row.
 ///
 /// # Errors
-///
 /// [`Error::Packed`] as for [`BitNetLayout::decode`]. [`Error::Range`] for a scale above a third of the largest number.
 /// [`Error::Quantized`] if the scale, or its required reciprocal, is not finite.
 pub fn bitnet(layout: &BitNetLayout, packed: &[u8], scale: BitNetScale) -> Result<Quantized, Error> {

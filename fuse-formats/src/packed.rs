@@ -73,7 +73,6 @@ impl fmt::Debug for Error {
     }
 }
 
-/// Product of sizes: the length of an argument.
 fn product(argument: &'static str, sizes: &[usize]) -> Result<usize, Error> {
     let product = sizes.iter().try_fold(1usize, |product, &size| product.checked_mul(size));
     product.ok_or(Error::Overflow { argument })

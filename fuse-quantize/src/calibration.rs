@@ -7,9 +7,8 @@ use std::ops::{Add, AddAssign, Mul};
 
 use crate::{QuantizeError, layout::Layout};
 
-/// Default damping, relative to the diagonal's mean (Frantar et al. 2022, section 3.3).
-///
-/// Keeps inputs that calibration never saw from becoming free.
+/// Default damping, relative to the diagonal's mean (Frantar et al. 2022, section 3.3). Keeps inputs that calibration
+/// never saw from becoming free.
 const DAMPING: f64 = 0.01;
 
 /// Rows whose products are summed in `f32` before they join the `f64` sums.
@@ -33,9 +32,7 @@ pub struct Calibration {
 /// `H = M·Mᵀ` with `M` upper triangular, and `H` itself.
 pub(crate) struct Curvature {
     pub(crate) inputs: usize,
-    /// `H`, symmetric.
-    ///
-    /// Single precision: sweeps read it often, and its small errors only make steps suboptimal.
+    /// `H`, symmetric. Single precision: sweeps read it often, and its small errors only make steps suboptimal.
     matrix: Vec<f32>,
     /// `M`; zeros below the diagonal.
     factor: Vec<f64>,
@@ -151,7 +148,6 @@ pub(crate) fn rows(argument: &'static str, values: &[f32], width: usize) -> Resu
     }
 }
 
-/// Allocates empty sums as zeros.
 pub(crate) fn allocate(sums: &mut Vec<f64>, shape: [usize; 2]) -> Result<(), QuantizeError> {
     if sums.is_empty() {
         let count = shape[0].checked_mul(shape[1]);
@@ -224,7 +220,6 @@ fn factor(matrix: &[f64], size: usize) -> Option<Vec<f64>> {
     Some(factor)
 }
 
-/// Dot product of slices of equal length.
 pub(crate) fn dot<T>(a: &[T], b: &[T]) -> T
 where
     T: Copy + Default + Add<Output = T> + AddAssign + Mul<Output = T>,

@@ -21,9 +21,7 @@ use crate::{
 pub(crate) struct Row<'a> {
     pub(crate) packing: Packing,
     pub(crate) scheme: &'a QuantScheme,
-    /// Values per group.
     pub(crate) group: usize,
-    /// Weights to quantize.
     pub(crate) weights: &'a [f32],
     pub(crate) codes: Vec<u32>,
     pub(crate) pairs: Vec<Pair>,

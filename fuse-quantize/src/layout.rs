@@ -20,19 +20,14 @@ pub(crate) struct Layout {
     pub(crate) extent: usize,
     /// Groups along the packed axis, at least 1.
     pub(crate) groups: usize,
-    /// Values per group.
     pub(crate) group: usize,
     /// Number of lines: remaining indices.
     pub(crate) lines: usize,
-    /// Total values.
     pub(crate) values: usize,
-    /// Total words of codes.
     pub(crate) words: usize,
-    /// Total pairs of scale and offset.
     pub(crate) pairs: usize,
 }
 
-/// Packed axis of a scheme.
 pub(crate) fn axis_of(axis: Option<usize>, rank: usize) -> Result<usize, QuantizeError> {
     let axis = axis.unwrap_or(rank.saturating_sub(2));
     if axis < rank { Ok(axis) } else { Err(QuantizeError::Axis { axis, rank }) }
@@ -143,7 +138,6 @@ impl Layout {
         (before / self.groups * self.inner + inner, before % self.groups)
     }
 
-    /// Copies the values of a line.
     pub(crate) fn gather<T: Copy>(&self, values: &[T], line: usize, into: &mut Vec<T>) {
         into.clear();
         into.extend((0..self.extent).map(|k| values[self.value(line, k)]));

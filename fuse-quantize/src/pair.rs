@@ -18,9 +18,8 @@ impl Pair {
         code as f32 * self.scale + self.offset
     }
 
-    /// The code of a value: the largest `q` with `(q - 1/2)·scale <= x - offset`, clamped to `0..=largest`.
-    ///
-    /// A negative scale flips the signs of scale and difference. Scale 0 gives code 0.
+    /// The code of a value: the largest `q` with `(q - 1/2)·scale <= x - offset`, clamped to `0..=largest`. A negative
+    /// scale flips the signs of scale and difference. Scale 0 gives code 0.
     pub(crate) fn code(self, x: f32, largest: u32) -> u32 {
         let (scale, above) =
             if self.scale < 0.0 { (-self.scale, self.offset - x) } else { (self.scale, x - self.offset) };
@@ -38,7 +37,6 @@ impl Pair {
         code
     }
 
-    /// Writes the pair to words, the scale first.
     pub(crate) fn store(self, dtype: ScaleDType, words: &mut [u32]) {
         match (dtype, words) {
             (ScaleDType::F16, [word]) => {
@@ -53,7 +51,6 @@ impl Pair {
         }
     }
 
-    /// Reads a pair from words.
     pub(crate) fn load(dtype: ScaleDType, words: &[u32]) -> Self {
         match (dtype, words) {
             (ScaleDType::F16, &[word]) => {

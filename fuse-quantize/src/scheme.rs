@@ -18,9 +18,8 @@ pub struct QuantScheme {
     pub scales: ScaleDType,
     /// Choice of scales.
     pub rounding: Rounding,
-    /// The packed axis, along which words and groups lie.
-    ///
-    /// `None` is the second to last, the `K` of `[K, N]`, or the only axis.
+    /// The packed axis, along which words and groups lie. `None` is the second to last, the `K` of `[K, N]`, or the
+    /// only axis.
     pub axis: Option<usize>,
 }
 
@@ -40,10 +39,8 @@ pub enum Granularity {
     Tensor,
     /// The packed axis: one pair per remaining index.
     Channel,
-    /// This many neighbors along the packed axis.
-    ///
-    /// A divisor of its extent that is a multiple of [`Packing::GROUP_MULTIPLE`](crate::Packing::GROUP_MULTIPLE), or
-    /// the whole axis.
+    /// This many neighbors along the packed axis. A divisor of its extent that is a multiple of
+    /// [`Packing::GROUP_MULTIPLE`](crate::Packing::GROUP_MULTIPLE), or the whole axis.
     Group(usize),
 }
 
@@ -61,9 +58,8 @@ pub enum ScaleDType {
 pub enum Rounding {
     /// Codes span a group's values without clipping; with 1 bit, levels follow from the group's mean absolute value.
     Nearest,
-    /// Scale (and offset) with the least squared error in a search that includes [`Nearest`](Self::Nearest).
-    ///
-    /// May clip large values if that pays.
+    /// Scale (and offset) with the least squared error in a search that includes [`Nearest`](Self::Nearest). May clip
+    /// large values if that pays.
     LeastSquares,
 }
 
@@ -116,7 +112,6 @@ impl QuantScheme {
 }
 
 impl Default for QuantScheme {
-    /// [`QuantScheme::symmetric`].
     fn default() -> Self {
         Self::symmetric()
     }

@@ -13,18 +13,15 @@ use crate::{
     statistics::{between, span, symmetric},
 };
 
-/// Narrower symmetric scales to try, in steps of 1/32 of the widest.
-///
-/// The last is 1/4 of it, which suits 2 bits and heavy-tailed values.
+/// Narrower symmetric scales to try, in steps of 1/32 of the widest. The last is 1/4 of it, which suits 2 bits and
+/// heavy-tailed values.
 const NARROWER: u32 = 24;
 
 /// Ranges to try: each end may move inwards in steps of 1/16 of the range.
 const INWARDS: u32 = 6;
 
-/// Maximum regressions.
 const REGRESSIONS: usize = 12;
 
-/// Values of a group and the costs of their errors.
 struct Group<'a> {
     packing: Packing,
     scheme: &'a QuantScheme,

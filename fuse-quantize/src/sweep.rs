@@ -12,7 +12,6 @@ use crate::{
     search::storable_symmetric,
 };
 
-/// Maximum rounds over all groups.
 const ROUNDS: usize = 4;
 
 /// Minimum relative gain of a step, so that rounding errors do not prolong the search.

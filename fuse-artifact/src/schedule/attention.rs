@@ -140,7 +140,6 @@ impl Attention {
         if depth > columns { depth } else { columns }
     }
 
-    /// Maximum depth, then maximum value columns.
     const fn sides(&self) -> [u32; 2] {
         match self {
             Self::Tile(tile) => [tile.depth, tile.columns],

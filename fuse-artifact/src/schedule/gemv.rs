@@ -24,9 +24,8 @@ pub enum GemvRows {
     AtMost {
         /// Maximum rows.
         rows: u32,
-        /// Right operands are contiguous along the depth, and neighboring invocations share a sum.
-        ///
-        /// Else neighboring invocations have neighboring columns.
+        /// Right operands are contiguous along the depth, and neighboring invocations share a sum. Else neighboring
+        /// invocations have neighboring columns.
         along_depth: bool,
         /// Split-K: workgroups share the depth, and a second pass adds their sums.
         split: bool,

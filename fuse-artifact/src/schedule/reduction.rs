@@ -35,9 +35,8 @@ pub enum ReductionOrder {
     },
     /// Along the innermost kept axis.
     Columns,
-    /// Like `Columns`, for scatter-adds: sums of elements whose index equals the coordinate along a kept axis.
-    ///
-    /// A workgroup scans the indices and reads only the elements of its own coordinates.
+    /// Like `Columns`, for scatter-adds: sums of elements whose index equals the coordinate along a kept axis. A
+    /// workgroup scans the indices and reads only the elements of its own coordinates.
     Scatter {
         /// The compared kept axis.
         axis: u8,
@@ -91,9 +90,8 @@ impl Reduction {
     /// Indices that a workgroup of a scatter-add scans before it reads elements.
     pub const CHUNK: u32 = 1 << 12;
 
-    /// Maximum row length of a scatter-add; one invocation may read a whole row.
-    ///
-    /// Software drivers end its loops after 65535 rounds in total.
+    /// Maximum row length of a scatter-add; one invocation may read a whole row. Software drivers end its loops after
+    /// 65535 rounds in total.
     pub const LONGEST_SCATTERED: u32 = Self::UNROLL << 15;
 
     /// Minimum subgroup size for combining partial results, if subgroups are used.

@@ -43,9 +43,8 @@ pub enum Mainloop {
     Staged,
     /// Each invocation loads its operands from storage.
     Unstaged,
-    /// Slice-K: this many k-groups of invocations share the tile, each with its own depths of a step.
-    ///
-    /// The left operand is staged in workgroup memory; right operands are streamed.
+    /// Slice-K: this many k-groups of invocations share the tile, each with its own depths of a step. The left operand
+    /// is staged in workgroup memory; right operands are streamed.
     SliceK(u32),
     /// Both operands are staged for cooperative matrices of this many rows, columns and depth.
     CoopMatrix(u32),
@@ -58,9 +57,8 @@ pub enum K {
     Whole,
     /// Split-K: several workgroups; a second pass adds their sums.
     Split,
-    /// Stream-K: the first tiles have one workgroup each, as many as always run at a time.
-    ///
-    /// The other tiles' depths are concatenated and cut evenly; a second pass adds the sums.
+    /// Stream-K: the first tiles have one workgroup each, as many as always run at a time. The other tiles' depths are
+    /// concatenated and cut evenly; a second pass adds the sums.
     Stream,
 }
 

@@ -27,7 +27,6 @@ struct First {
     canonical: Group,
 }
 
-/// Result of a lookup.
 pub(super) struct DedupEntry {
     /// First equal group, possibly itself.
     pub first: usize,

@@ -18,9 +18,7 @@ use crate::{
     wgsl::{self, names::Names},
 };
 
-/// Minimum shaders per thread.
-///
-/// A shader takes about 70 µs; on busy cores a new thread may wait some milliseconds.
+/// Minimum shaders per thread. A shader takes about 70 µs; on busy cores a new thread may wait some milliseconds.
 const TEXTS_PER_THREAD: usize = 32;
 
 /// Number of schedules compiled per family.
@@ -31,7 +29,6 @@ pub(super) enum FamilyScope {
     FallbackOnly,
 }
 
-/// A request for a group's variants.
 pub(super) struct VariantRequest<'a> {
     pub group: &'a Group,
     pub scope: FamilyScope,
@@ -105,7 +102,6 @@ impl<'a> VariantRequest<'a> {
         }
     }
 
-    /// Writers of the requested schedules of a family.
     fn each<T: Send + Sync + 'a>(
         &self,
         family: Vec<T>,

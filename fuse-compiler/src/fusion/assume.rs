@@ -33,9 +33,7 @@ pub fn products_keep_their_shape(graph: &Graph) -> Option<(Graph, Vec<Check>)> {
 }
 
 /// Extents that broadcasting a product or reduction may enlarge, or repeating attention weights along batches of
-/// values.
-///
-/// Maps each to the extent before. Reduced axes have extent 1 and do not count.
+/// values. Maps each to the extent before. Reduced axes have extent 1 and do not count.
 fn enlarged_extents(graph: &Graph) -> BTreeMap<SymbolId, Size> {
     let mut replaced: BTreeMap<SymbolId, Size> = BTreeMap::new();
     let mut from_product = vec![false; graph.nodes.len()];

@@ -32,9 +32,8 @@ pub struct Pattern {
     pub softmax: Vec<NodeId>,
     /// Largest score and sum of exponentials per row; others may read the sum's logarithm.
     pub statistics: [NodeId; 2],
-    /// Nodes from the product to the probabilities, and the output.
-    ///
-    /// Only the output and the statistics are materialized: other readers recompute the rest.
+    /// Nodes from the product to the probabilities, and the output. Only the output and the statistics are
+    /// materialized: other readers recompute the rest.
     pub nodes: BTreeSet<NodeId>,
     /// The part of its gradient that recomputes scores.
     pub gradient: Gradient,
@@ -279,7 +278,6 @@ pub fn is_of_row(body: &Body, value: ValueId) -> bool {
     false
 }
 
-/// Nodes that the kernel computes between memory and its output, in order.
 fn computed_nodes(
     graph: &Graph,
     pattern: &Pattern,

@@ -1,11 +1,9 @@
 //! Attention gradients: products whose left operand is a pointwise function of recomputed scores.
 //!
 //! Input: an attention whose scores have other readers. Output: the products as [`WeightedSums`], one per kernel, and
-//! the nodes that kernels recompute; or the reader that requires a materialized score.
-//!
-//! `grad/attention` writes gradients in this form: probabilities from scores and two statistics per row.
-//!
-//! Not here: the kernels' programs (`weighted_sum`).
+//! the nodes that kernels recompute; or the reader that requires a materialized score. `grad/attention` writes
+//! gradients in this form: probabilities from scores and two statistics per row. Not here: the kernels' programs
+//! (`weighted_sum`).
 
 use std::collections::BTreeSet;
 
@@ -17,7 +15,6 @@ use crate::{
     operations::UnaryOp,
 };
 
-/// Maximum score products per kernel.
 const MAX_PRODUCTS: usize = 2;
 
 /// Maximum sums per kernel over the same products, limited by registers.
@@ -117,9 +114,8 @@ pub fn find(
     Ok(Gradient { sums, recomputed })
 }
 
-/// Two statistics per row that the gradient reads: the softmax's offset and the reciprocal of its sum.
-///
-/// They belong together, because a schedule may use another offset than the largest score.
+/// Two statistics per row that the gradient reads: the softmax's offset and the reciprocal of its sum. They belong
+/// together, because a schedule may use another offset than the largest score.
 #[derive(Default)]
 struct Numbers {
     /// The statistics that kernels store.
@@ -159,7 +155,6 @@ pub fn unread_outputs(graph: &Graph, live: &BTreeSet<NodeId>) -> Vec<NodeId> {
     outputs.map(|(id, _)| id).collect()
 }
 
-/// A product whose left operand is computed from scores.
 struct Sum {
     output: NodeId,
     values: NodeId,
@@ -200,7 +195,6 @@ fn grouped(graph: &Graph, found: &[Sum], apart: &BTreeSet<NodeId>) -> Vec<Weight
     kernels
 }
 
-/// True if `node` depends on the earlier node `from`.
 fn depends(graph: &Graph, node: NodeId, from: NodeId) -> bool {
     let (mut seen, mut pending) = (BTreeSet::new(), vec![node]);
     while let Some(node) = pending.pop() {

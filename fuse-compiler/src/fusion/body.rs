@@ -23,9 +23,8 @@ use crate::{
 
 pub use quantized::Dequantize;
 
-/// Maximum repeated evaluations per body.
-///
-/// `recompute` stores most values read at several places; this bounds misses of its estimates.
+/// Maximum repeated evaluations per body. `recompute` stores most values read at several places; this bounds misses of
+/// its estimates.
 const MAX_REPEATS: usize = 1024;
 
 /// Index of a value in a [`Body`].
@@ -52,10 +51,8 @@ pub struct Value {
 pub enum ValueOp {
     /// Load through the kernel access of this index.
     Load(u16),
-    /// Load through a `gathered` access at computed coordinates.
-    ///
-    /// Each view axis in `at` is walked by no axis of the space; its `i32` value, in bounds, is added to the
-    /// coordinate.
+    /// Load through a `gathered` access at computed coordinates. Each view axis in `at` is walked by no axis of the
+    /// space; its `i32` value, in bounds, is added to the coordinate.
     Gather {
         /// The access.
         access: u16,
@@ -64,15 +61,11 @@ pub enum ValueOp {
     },
     /// Load and dequantization of one value of a quantized tensor.
     Dequantize(Box<Dequantize>),
-    /// Accumulator of the product with this number.
-    ///
-    /// In attention bodies: in `Space::Score`, the score before its prologue. In `Space::Point`: 0 the normalized
-    /// output, 1 the row's largest score, 2 its sum of exponentials.
+    /// Accumulator of the product with this number. In attention bodies: in `Space::Score`, the score before its
+    /// prologue. In `Space::Point`: 0 the normalized output, 1 the row's largest score, 2 its sum of exponentials.
     Accumulator(u8),
-    /// Reduction of a row to one value.
-    ///
-    /// The operand may vary along the reduced axes (reduction), the columns (contraction) or the depth (its left
-    /// operand).
+    /// Reduction of a row to one value. The operand may vary along the reduced axes (reduction), the columns
+    /// (contraction) or the depth (its left operand).
     Reduce(ReduceOp, ValueId),
     /// A size as a number.
     Size(Size),
@@ -235,7 +228,6 @@ struct Walk<'w, 'a> {
     /// Values by node and the coordinates of the read.
     memo: HashMap<(NodeId, IndexMap), ValueId>,
     numbers: HashMap<Value, ValueId>,
-    /// Evaluation counts of values that could be stored.
     evaluated: BTreeMap<NodeId, Evaluated>,
     /// Evaluations beyond the first of each value.
     repeats: usize,
@@ -246,11 +238,9 @@ struct Evaluated {
     places: usize,
     /// Values that the first evaluation added to the body.
     values: usize,
-    /// First reader.
     consumer: NodeId,
 }
 
-/// A value to compute.
 struct Pending {
     node: NodeId,
     map: IndexMap,
@@ -289,9 +279,8 @@ impl Walk<'_, '_> {
         map.agrees(&(self.region.place)(node), &self.builder.graph.nodes[node].ty.shape)
     }
 
-    /// Computes `node` at `map` with all its operands.
-    ///
-    /// Iterative, since graphs are deeper than stacks: a value that lacks an operand is retried after it.
+    /// Computes `node` at `map` with all its operands. Iterative, since graphs are deeper than stacks: a value that
+    /// lacks an operand is retried after it.
     fn value(&mut self, node: NodeId, map: &IndexMap, consumer: NodeId) -> Result<ValueId, NeedsStorage> {
         let mut pending = vec![Pending { node, map: map.clone(), consumer, before: self.body.values.len() }];
         while let Some(wanted) = pending.pop() {
@@ -499,7 +488,6 @@ impl Walk<'_, '_> {
         })
     }
 
-    /// Folds the value to a literal if all operands are literals.
     fn fold(&self, op: &ValueOp, dtype: DType) -> Option<Literal> {
         let literal = |id: ValueId| match self.body.values[id] {
             Value { op: ValueOp::Literal(literal), dtype } => Some((literal, dtype)),

@@ -20,7 +20,6 @@ const MAX_FACTORS: usize = 4;
 /// Longest chain that is reordered. The search for the best order takes cubic time.
 const MAX_LENGTH: usize = 32;
 
-/// Maximum graphs per function.
 const MAX_ORDERS: usize = 5;
 
 /// The graph in every multiplication order worth compiling, as written first.
@@ -52,7 +51,6 @@ pub fn orders(graph: &Graph) -> Vec<Graph> {
     graphs.into_iter().map(|reordered| reordered.graph).collect()
 }
 
-/// A graph with some chains reordered.
 struct Reordered {
     graph: Graph,
     /// Current nodes of the original graph's nodes; inner products of reordered chains are gone.
@@ -61,15 +59,11 @@ struct Reordered {
 
 /// Products whose only use is another product.
 struct Chain {
-    /// The last product.
     root: NodeId,
-    /// The matrices, from left to right.
     factors: Vec<NodeId>,
-    /// All products, the root included.
     products: BTreeSet<NodeId>,
 }
 
-/// Order of multiplication over a range of factors.
 #[derive(Clone, Debug, PartialEq)]
 enum Tree {
     Factor(usize),
@@ -189,7 +183,6 @@ fn all_trees(from: usize, to: usize) -> Vec<Tree> {
     pairs.collect()
 }
 
-/// Number of multiplications.
 fn work(tree: &Tree, dimensions: &[u64]) -> u128 {
     match tree {
         Tree::Factor(_) => 0,

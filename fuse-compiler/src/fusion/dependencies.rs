@@ -8,18 +8,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Cut, in_place::InPlace};
 use crate::graph::{Graph, NodeId, Op};
 
-/// Dependency graph of cuts, by number.
 pub(super) struct Dependencies {
     /// Per cut: cuts that it waits for.
     needs: Vec<BTreeSet<usize>>,
     /// Per cut: cuts that wait for it.
     users: Vec<BTreeSet<usize>>,
-    /// Per cut: merged into another one.
     merged: Vec<bool>,
     producer: BTreeMap<NodeId, usize>,
-    /// Cuts that read a parameter.
     readers: BTreeMap<u16, BTreeSet<usize>>,
-    /// Input nodes of parameters.
     params: BTreeMap<u16, NodeId>,
     /// Per cut: parameters and stored nodes that it reads.
     reads: Vec<BTreeSet<NodeId>>,

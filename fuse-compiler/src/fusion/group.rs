@@ -29,7 +29,6 @@ pub struct Group {
 }
 
 impl Group {
-    /// Tensors that the kernel reads or writes.
     pub(super) fn tensors(&self) -> BTreeSet<Slot> {
         let reads = self.accesses.iter().map(|access| access.access.slot);
         reads.chain(self.stores.iter().map(|store| store.slot)).collect()
@@ -160,8 +159,6 @@ pub struct Store {
     /// Target.
     pub slot: Slot,
     /// Map of domain indices to offsets, for reductions and attention row statistics; values per row use kept indices
-    /// only.
-    ///
-    /// These accesses follow the group's `accesses` in the kernel. `None`: contiguous over the domain.
+    /// only. These accesses follow the group's `accesses` in the kernel. `None`: contiguous over the domain.
     pub access: Option<KernelAccess>,
 }

@@ -21,9 +21,8 @@ const MAX_RECOMPUTE_COST: u32 = 12;
 /// Cost of a store and a load, in simple operations (`cost`).
 pub(super) const STORE_COST: u32 = 40;
 
-/// Maximum cost of recomputing a broadcast of smaller values.
-///
-/// Storing it saves no reads and takes more memory than its operands.
+/// Maximum cost of recomputing a broadcast of smaller values. Storing it saves no reads and takes more memory than its
+/// operands.
 const MAX_REPEATED_COST: u32 = 64;
 
 /// Maximum copies of a broadcast value for which recomputation pays.

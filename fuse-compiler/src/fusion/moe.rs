@@ -15,7 +15,6 @@ use crate::{
     operations::BinaryOp,
 };
 
-/// Maximum experts that get a product each.
 const MAX_EXPERTS: u64 = 8;
 
 struct Mixture {
@@ -93,7 +92,6 @@ impl Mixture {
     }
 }
 
-/// Rewrites one mixture into another graph.
 struct Parting<'a> {
     graph: &'a Graph,
     mixture: &'a Mixture,

@@ -8,7 +8,6 @@ use std::collections::BTreeSet;
 
 use crate::graph::{Graph, NodeId, Op};
 
-/// Maximum pieces among which one kernel selects.
 const MAX_PIECES: u32 = 64;
 
 /// Groups of values with too many pieces, each with a consumer and the reason. `users` are the live users of each node.

@@ -14,10 +14,8 @@ use super::{
 };
 use crate::graph::NodeId;
 
-/// Merges the single-node pointwise cuts from `first` on into few cuts of equal shape.
-///
-/// Two cuts merge if this forms no cycle and respects the binding limit. A forced node stays alone, since it did not
-/// fit the kernels around it.
+/// Merges the single-node pointwise cuts from `first` on into few cuts of equal shape. Two cuts merge if this forms no
+/// cycle and respects the binding limit. A forced node stays alone, since it did not fit the kernels around it.
 pub(super) fn merge(
     planner: &Planner<'_>,
     (cuts, first): (&mut [Cut], usize),

@@ -2,9 +2,8 @@
 //!
 //! A kernel that inlines `roll(x, shift = 1) + roll(x, shift = -1)` computes `x` twice per element. Each further level
 //! doubles that. A value read at several coordinates is therefore stored, unless it costs about as much as a load. Then
-//! levels multiply only cheap values, and planning stays near linear in the program's length.
-//!
-//! Coordinates that movements rename (slices, permutes) add few places; `heuristics` decides there.
+//! levels multiply only cheap values, and planning stays near linear in the program's length. Coordinates that
+//! movements rename (slices, permutes) add few places; `heuristics` decides there.
 
 use std::collections::BTreeSet;
 
@@ -25,7 +24,6 @@ struct Reads {
     taken: bool,
 }
 
-/// Cost of one element of a value.
 #[derive(Clone, Default)]
 struct Work {
     total: u32,
@@ -34,7 +32,6 @@ struct Work {
 }
 
 /// Values read at several coordinates, some computed, that are cheaper to store than to recompute; operands first.
-///
 /// `users` are the live users of each node, `is_stored` tells materialized nodes, and `most` bounds the repeated cost.
 pub(super) fn read_at_several_places(
     graph: &Graph,
@@ -96,7 +93,6 @@ fn reads(graph: &Graph, users: &[BTreeSet<NodeId>]) -> Vec<Reads> {
     reads
 }
 
-/// Cost of a value that is not materialized.
 fn inlined(graph: &Graph, id: NodeId, works: &[Work]) -> Work {
     let op = &graph.nodes[id].op;
     let operands = op.operands();

@@ -33,11 +33,9 @@ pub(super) enum Anchor {
     WeightedSums(WeightedSums),
 }
 
-/// An anchor with the operations that its kernel computes.
 #[derive(Clone, Debug)]
 pub(super) struct Region {
     pub(super) anchor: Anchor,
-    /// Values that the kernel computes, starting at its anchor.
     pub(super) nodes: BTreeSet<NodeId>,
     /// Movements between them, which only rename coordinates.
     pub(super) movements: BTreeSet<NodeId>,
@@ -69,7 +67,6 @@ fn last_axis_rows(graph: &Graph, node: NodeId) -> RowSpace {
     RowSpace { axes: vec![shape.len() - 1], shape }
 }
 
-/// Regions in the order of their anchors.
 pub(super) fn regions(planner: &Planner<'_>) -> Vec<Region> {
     let mut growth = Growth::new(planner);
     for pattern in &planner.attentions {
@@ -139,11 +136,9 @@ struct Growth<'a, 'g> {
     latest: Vec<u32>,
 }
 
-/// State of a region while it grows.
 struct Frontier {
     rows: RowSpace,
     reduces: bool,
-    /// First stage of its values.
     first: u32,
     /// It formed a cycle before it grew.
     waits: bool,
@@ -350,7 +345,6 @@ impl<'a, 'g> Growth<'a, 'g> {
         }
     }
 
-    /// True if only products use a value.
     fn is_operand(&self, node: NodeId) -> bool {
         let product = |&user: &NodeId| matches!(self.planner.graph.nodes[user].op, Op::Matmul { .. });
         !self.planner.is_result(node) && self.planner.users[node.index()].iter().all(product)
@@ -405,7 +399,6 @@ impl<'a, 'g> Growth<'a, 'g> {
         false
     }
 
-    /// Values that a region's kernel inlines.
     fn computed_inline(&self, number: usize) -> BTreeSet<NodeId> {
         let graph = self.planner.graph;
         let (mut found, mut pending) = (BTreeSet::new(), vec![]);

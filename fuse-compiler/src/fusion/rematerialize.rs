@@ -1,9 +1,8 @@
 //! Rematerialization: consumers recompute values that are cheap functions of a materialized one.
 //!
 //! Removes values from regions if only other kernels read them and each is a cheap function of one stored value of its
-//! size. Example: a relu's mask, `relu(x) > 0`, would take as many bytes as `relu(x)`.
-//!
-//! Not here: functions of reduced columns (`regions`), decided before other regions grow.
+//! size. Example: a relu's mask, `relu(x) > 0`, would take as many bytes as `relu(x)`. Not here: functions of reduced
+//! columns (`regions`), decided before other regions grow.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +17,6 @@ use crate::graph::{NodeId, Op};
 /// Maximum cost: above a comparison with a rounding, below an exponential.
 const MAX_COST: u32 = 4;
 
-/// Removes rematerialized values from their regions.
 pub(super) fn leave(planner: &Planner<'_>, regions: &mut [Region], needed: &BTreeSet<NodeId>) {
     let mut search = Search { planner, owner: owners(regions), needed, kept: BTreeSet::new() };
     // Later values first: their sources stay materialized.
@@ -39,7 +37,6 @@ pub(super) fn leave(planner: &Planner<'_>, regions: &mut [Region], needed: &BTre
 }
 
 struct Derived {
-    /// The value and its intermediates.
     chain: BTreeSet<NodeId>,
     source: NodeId,
 }

@@ -2,9 +2,8 @@
 //!
 //! Input: a reduction without a region. Output: the nodes that the products' kernel claims, if it can. All reductions
 //! must run along the depth over pointwise functions of materialized values, and their dependents must have no other
-//! use. Each workgroup reduces its own rows and keeps the results.
-//!
-//! Not here: profitability, which the launch decides (`Policy::row_prologue`).
+//! use. Each workgroup reduces its own rows and keeps the results. Not here: profitability, which the launch decides
+//! (`Policy::row_prologue`).
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -20,9 +19,8 @@ use crate::graph::{Graph, NodeId, Op};
 /// Maximum words per row in workgroup memory, so that the last schedule has room for them.
 const MAX_WORDS: u32 = 4;
 
-/// Coordinates of a reduction's operand, if the reduction read through `map` runs along the last axis.
-///
-/// The space has `rank` axes, and its last extent is `depth`.
+/// Coordinates of a reduction's operand, if the reduction read through `map` runs along the last axis. The space has
+/// `rank` axes, and its last extent is `depth`.
 pub(super) fn row_of(
     graph: &Graph,
     (x, axes): (NodeId, &[usize]),
@@ -114,7 +112,6 @@ fn followers(
     Some(found)
 }
 
-/// A walk from a left operand to materialized values.
 struct Survey<'a, 'g> {
     planner: &'a Planner<'g>,
     owner: &'a BTreeMap<NodeId, usize>,

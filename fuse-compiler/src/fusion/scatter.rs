@@ -2,9 +2,7 @@
 //!
 //! The gradient of a gather has this form, with adjoints for `x`. It is an ordinary reduction to all other stages, to
 //! further gradients and to the operations around it. Only its schedule uses that few elements count: those whose index
-//! is a coordinate that a workgroup owns.
-//!
-//! Not here: the kernel (`wgsl/reduction/scatter.rs`).
+//! is a coordinate that a workgroup owns. Not here: the kernel (`wgsl/reduction/scatter.rs`).
 
 use fuse_artifact::DType;
 

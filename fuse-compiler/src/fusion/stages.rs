@@ -28,7 +28,6 @@ impl Stages {
         nodes.map(|node| self.own[node.index()]).min().unwrap_or(0)
     }
 
-    /// Latest stage that a node may wait for.
     pub(super) fn latest(&self, node: NodeId) -> u32 {
         self.latest[node.index()]
     }

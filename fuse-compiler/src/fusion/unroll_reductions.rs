@@ -2,9 +2,8 @@
 //!
 //! Input: a graph. Output: an equal graph with fewer kernels, or the graph itself. A reduction starts a kernel, and
 //! dependents used along other rows are materialized: forces of N bodies would store `[N, N, 3]` numbers. Unrolled, the
-//! sum of squares is pointwise and joins the kernel around it.
-//!
-//! `Candidate::find` is legality; `Candidate::pays` is an estimate that a plan with fewer kernels must confirm.
+//! sum of squares is pointwise and joins the kernel around it. `Candidate::find` is legality; `Candidate::pays` is an
+//! estimate that a plan with fewer kernels must confirm.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,9 +23,8 @@ use crate::{
 /// Maximum elements per unrolled reduction: a spatial vector, a few classes or experts.
 const MAX_ELEMENTS: u64 = 8;
 
-/// Maximum cost of an unrolled value that its users recompute, in simple operations.
-///
-/// A store and a load cost 40 (`cost`) and need memory.
+/// Maximum cost of an unrolled value that its users recompute, in simple operations. A store and a load cost 40
+/// (`cost`) and need memory.
 const MAX_WORK: u32 = 64;
 
 /// Unrolls reductions that then need no kernel of their own.
@@ -68,7 +66,6 @@ fn with_fewer_kernels(graph: &Graph, plans: &[Groups; 2]) -> Result<Option<(Grap
     Ok(None)
 }
 
-/// A kernel whose reductions can be unrolled.
 struct Candidate<'a> {
     graph: &'a Graph,
     group: &'a Group,
@@ -189,7 +186,6 @@ fn rewritten(graph: &Graph, reductions: &BTreeSet<NodeId>) -> Graph {
     Graph { nodes, results, ..graph.clone() }
 }
 
-/// Chain of the elements along `axes` of `x`.
 fn chain(nodes: &mut Arena<Node>, reduction: &Node, (op, x): (ReduceOp, NodeId), axes: &[usize]) -> NodeId {
     let step = step(op).expect("an index is not written out");
     let mut elements = vec![x];

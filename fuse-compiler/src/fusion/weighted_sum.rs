@@ -16,7 +16,6 @@ use super::{
 };
 use crate::graph::{Graph, NodeId, Op};
 
-/// Operand spaces of each product.
 const SPACES: [[Space; 2]; 2] = [[Space::Lhs, Space::Rhs], [Space::SecondLhs, Space::SecondRhs]];
 
 /// Builds the group of some sums, and the values of `outputs` in its body.
@@ -85,7 +84,6 @@ pub fn group(
     Ok((Group { name: String::new(), kind, shape, nodes, accesses, fixed, body, stores: vec![] }, found))
 }
 
-/// Nodes that the kernel computes between memory and its outputs, in order.
 fn computed_nodes(graph: &Graph, region: &BTreeSet<NodeId>, stored: &dyn Fn(NodeId) -> Option<Slot>) -> Vec<NodeId> {
     let mut found = region.clone();
     let mut pending: Vec<NodeId> = region.iter().flat_map(|&node| graph.nodes[node].op.operands()).collect();

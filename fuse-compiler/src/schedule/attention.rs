@@ -77,7 +77,6 @@ pub fn family(group: &Group, attention: &Attention) -> Vec<ScheduleSpec> {
     family
 }
 
-/// Head sizes that a schedule is compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Head {
     depth: u32,
@@ -134,7 +133,6 @@ fn aligned(facts: &Facts<'_>, directions: Directions, head: Head, family: &mut V
     }
 }
 
-/// The schedule of one head without workgroup memory.
 fn unstaged(facts: &Facts<'_>, directions: Directions, head: Head) -> ScheduleSpec {
     let columns = head.columns.next_multiple_of(LANES);
     let unstaged = Unstaged { queries: (UNSTAGED_OUTPUTS / columns).clamp(1, 4), depth: head.depth, columns };
@@ -199,7 +197,6 @@ fn scalar_tile(head: Head) -> AttentionTile {
     }
 }
 
-/// Compile-time knowledge of a group's operands.
 struct Facts<'a> {
     group: &'a Group,
     /// Number of batch axes, which precede the domain axes M, E, N, D.
@@ -282,7 +279,6 @@ impl<'a> Facts<'a> {
         requires
     }
 
-    /// Exact values of sizes known only at launch.
     fn exact_requirements(&self, depth: u32, columns: u32) -> Vec<Require> {
         let mut requires = vec![];
         for (size, axis, value) in
@@ -295,9 +291,8 @@ impl<'a> Facts<'a> {
         requires
     }
 
-    /// Access of the queries if cooperative matrices can load all inputs from memory.
-    ///
-    /// Inputs must be stored `f16`, with queries and keys contiguous along the depth and values along their columns.
+    /// Access of the queries if cooperative matrices can load all inputs from memory. Inputs must be stored `f16`, with
+    /// queries and keys contiguous along the depth and values along their columns.
     fn stored_query(&self, attention: &Attention, directions: Directions) -> Option<u16> {
         let usual = Directions { query: Direction::Depth, key: Direction::Depth, value: Direction::Outer };
         let batch = usize::from(self.batch);
@@ -359,7 +354,6 @@ impl<'a> Facts<'a> {
         requires
     }
 
-    /// Requirements of vector loads along the given axis of each space.
     fn vector_loads(&self, lane_axis: impl Fn(Space) -> Option<u8>) -> Vec<Require> {
         let mut requires = vec![];
         for (i, access) in self.group.accesses.iter().enumerate() {

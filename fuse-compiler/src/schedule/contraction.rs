@@ -79,7 +79,6 @@ const TILES: &[Aligned] = &[
     Aligned { tile: Tile { k: K::Stream, ..LARGEST }, split: false, grouped: false },
 ];
 
-/// Tile of large products.
 const LARGEST: Tile = k_aligned(Tile::new(128, 256, 8, [8, 16]));
 
 /// Tiles for any size and stride, each with a flag for a split twin.
@@ -117,7 +116,6 @@ pub struct ScheduleSpec {
     pub requires: Vec<Require>,
 }
 
-/// A tile for depths of whole steps only.
 const fn k_aligned(tile: Tile) -> Tile {
     Tile { k_aligned: true, ..tile }
 }
@@ -186,7 +184,6 @@ fn push_tile(
     family.extend(tiles.map(|tile| ScheduleSpec::new(ContractionSchedule::Tile(tile), directions, requires)));
 }
 
-/// Compile-time knowledge of a group's operands.
 struct Facts<'a> {
     group: &'a Group,
     contraction: &'a Contraction,
@@ -216,10 +213,8 @@ impl<'a> Facts<'a> {
         Some((self.lhs?, self.rhs.iter().copied().collect::<Option<Vec<_>>>()?))
     }
 
-    /// True if operands are vectors of stored `f16` values.
-    ///
-    /// Computed operands have more bits than `f16`, which cooperative matrices would lose; weights converted to `f16`
-    /// have not.
+    /// True if operands are vectors of stored `f16` values. Computed operands have more bits than `f16`, which
+    /// cooperative matrices would lose; weights converted to `f16` have not.
     fn multiplies_stored_f16(&self) -> bool {
         let stored =
             |(body, value): &(Body, ValueId), direction: Option<Direction>, depth_axis: usize, outer_axis: usize| {

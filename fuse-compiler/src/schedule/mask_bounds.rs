@@ -3,9 +3,8 @@
 //! Input: the program of an attention's scores. Output: [`Limit`]s, from scores of the form
 //! `select(condition, x, -inf)`. The condition must imply a comparison of integers affine in the coordinates of query
 //! and key. A kernel may skip keys outside the limits, since their probability is 0. A row without visible keys has no
-//! probabilities; its output is NaN either way.
-//!
-//! Not here: shaders that compute a limit for a workgroup's queries (`wgsl/attention`).
+//! probabilities; its output is NaN either way. Not here: shaders that compute a limit for a workgroup's queries
+//! (`wgsl/attention`).
 
 use std::{cell::Cell, collections::BTreeSet};
 
@@ -20,9 +19,8 @@ use crate::{
 /// Maximum coefficient of the query, which keeps bounds far from the ends of `i32`.
 const MAX_SLOPE: i64 = 64;
 
-/// Maximum values visited, since nested searches revisit shared values.
-///
-/// Real masks have a few dozen. A missed limit costs only time.
+/// Maximum values visited, since nested searches revisit shared values. Real masks have a few dozen. A missed limit
+/// costs only time.
 const MAX_VALUES: usize = 1000;
 
 /// Factor of a term.

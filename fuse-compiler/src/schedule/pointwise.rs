@@ -13,7 +13,6 @@ use fuse_artifact::{
 use super::layout::{Along, along, is_single, vector_load};
 use crate::fusion::Group;
 
-/// Default invocations per workgroup.
 const WORKGROUP: u32 = 256;
 
 /// A schedule of a pointwise group.
@@ -54,7 +53,6 @@ fn moves_by_one_or_none(access: &crate::fusion::body::KernelAccess, group: &Grou
     whole || (rank > 0 && along(access, rank - 1) == Along::UnitOrZero)
 }
 
-/// Requirements of vector loads along the innermost axis.
 fn requirements(group: &Group, rank: u8) -> Vec<Require> {
     let inner = group.shape.len().saturating_sub(1);
     let mut requires = vec![Require::RankAtMost(rank), Require::InnerMultiple { of: LANES }];

@@ -75,12 +75,10 @@ pub fn family(group: &Group, reduction: &fusion::Reduction, workgroup: Option<u3
     family
 }
 
-/// Compile-time knowledge of a group's operands.
 struct Facts<'a> {
     group: &'a Group,
     kept: usize,
     reduced: usize,
-    /// Elements per row, if known.
     row_length: Option<u64>,
 }
 
@@ -114,9 +112,8 @@ impl<'a> Facts<'a> {
         [self.kept.max(1) as u8, self.reduced as u8]
     }
 
-    /// Kept and reduced axes of shaders with one reduced axis, most general first.
-    ///
-    /// Axes may merge at launch, unless coordinates are values.
+    /// Kept and reduced axes of shaders with one reduced axis, most general first. Axes may merge at launch, unless
+    /// coordinates are values.
     fn single_row_axes(&self) -> Vec<[u8; 2]> {
         let [kept, reduced] = self.all_axes();
         if self.group.fixed && reduced > 1 { vec![] } else { vec![[kept, 1]] }
@@ -153,7 +150,6 @@ impl<'a> Facts<'a> {
         self.row_length.is_none_or(|n| n <= capacity && (8 * n >= capacity || capacity <= 256))
     }
 
-    /// A schedule with scalar loads.
     fn scheduled(&self, order: ReductionOrder, shape: [u32; 2], axes: [u8; 2]) -> ScheduleSpec {
         let merged = axes != self.all_axes();
         ScheduleSpec { schedule: Reduction { merged, ..Reduction::new(order, shape, axes) }, requires: vec![] }

@@ -100,10 +100,8 @@ const fn deep(tile: Tile) -> Tile {
     Tile { depth_step: 16, ..tile }
 }
 
-/// Tiles with vector loads, best first.
-///
-/// Larger squares of sums per invocation read workgroup memory less often and take more registers, for two products and
-/// two sums at a time.
+/// Tiles with vector loads, best first. Larger squares of sums per invocation read workgroup memory less often and take
+/// more registers, for two products and two sums at a time.
 fn aligned(columns: u32) -> Vec<Tile> {
     match columns {
         0..=64 => vec![deep(tile(columns, [64, 8, 16], 16)), tile(columns, [32, 4, 8], 8)],
@@ -112,10 +110,8 @@ fn aligned(columns: u32) -> Vec<Tile> {
     }
 }
 
-/// Cooperative-matrix tiles for so many sums, best first.
-///
-/// On an H100, 32 rows per subgroup took 0.8 times as long as 16 with one sum of 64 columns, and 1.4 times with two.
-/// Steps of 32 keys took 1.1 to 1.9 times as long as those of 16.
+/// Cooperative-matrix tiles for so many sums, best first. On an H100, 32 rows per subgroup took 0.8 times as long as 16
+/// with one sum of 64 columns, and 1.4 times with two. Steps of 32 keys took 1.1 to 1.9 times as long as those of 16.
 fn in_matrices(head: u32, sums: usize) -> Vec<Tile> {
     // Each invocation loads at least a vector of a slice.
     if !head.is_power_of_two() || !(32..=128).contains(&head) {
@@ -130,7 +126,6 @@ fn scalar(columns: u32) -> Tile {
     Tile { lanes: 1, ..tile }
 }
 
-/// Access of a program that is a plain `f16` load.
 fn stored((body, value): &(Body, ValueId)) -> Option<u16> {
     let value = &body.values[*value];
     match value.op {
@@ -220,10 +215,8 @@ impl Facts<'_> {
         requires
     }
 
-    /// Accesses of left operands, if cooperative matrices can load all inputs from memory.
-    ///
-    /// Inputs are stored `f16`: operands contiguous along the depth, summed values along the columns. Weights are
-    /// `f16`, too.
+    /// Accesses of left operands, if cooperative matrices can load all inputs from memory. Inputs are stored `f16`:
+    /// operands contiguous along the depth, summed values along the columns. Weights are `f16`, too.
     fn stored_rows(&self, directions: &Directions) -> Option<Vec<u16>> {
         let batch = usize::from(self.batch);
         let along_lines = directions.lhs.iter().chain(&directions.rhs).all(|&d| d == Direction::Depth)
@@ -268,7 +261,6 @@ impl Facts<'_> {
         if open && u64::from(tile.columns) < MAX_HEAD { vec![fits] } else { vec![] }
     }
 
-    /// Requirements of vector loads on extents and accesses.
     fn vector_requirements(&self, directions: &Directions) -> Vec<Require> {
         let depths = || 0..self.sum.products.len();
         // Loads clamp to the depth, so it must be at least 1.

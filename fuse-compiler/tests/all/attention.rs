@@ -16,7 +16,6 @@ use fuse_compiler::{
     wgsl::names::Names,
 };
 
-/// A graph under construction; dimensions are letters (symbols) or numbers.
 struct Builder {
     graph: Graph,
 }
@@ -172,7 +171,6 @@ impl Builder {
         attention::recognize(&self.graph, &live, true, &BTreeSet::new()).patterns
     }
 
-    /// The group of the only pattern, which stores its output directly.
     fn group(&self) -> Group {
         let patterns = self.patterns();
         let [pattern] = &patterns[..] else { panic!("{} patterns", patterns.len()) };

@@ -7,7 +7,6 @@ use fuse_compiler::{
     graph::Graph,
 };
 
-/// Compiled functions of a block with their graphs.
 fn functions(source: &str) -> Vec<(Graph, Function)> {
     let items = front::items(source.parse().expect("Rust tokens"));
     let errors: Vec<String> = items.diagnostics.errors().map(ToString::to_string).collect();
@@ -51,7 +50,6 @@ fn attention(name: &str, parameters: &str, scores: &str, wrt: &str, results: &st
     )
 }
 
-/// Grouped queries that share keys and values.
 fn grouped() -> String {
     "pub fn grouped(q: f32[B, H, G, S, 32], k: f32[B, H, 1, S, 32], v: f32[B, H, 1, S, 32], c: f32[B, H, G, S, 32])
      -> (f32[B, H, G, S, 32], f32[B, H, 1, S, 32], f32[B, H, 1, S, 32]) {

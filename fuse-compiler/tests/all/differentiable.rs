@@ -19,7 +19,6 @@ const TOLERANCE: f64 = 1e-6;
 /// Balances the error of a fourth-order difference with rounding, both far below [`TOLERANCE`].
 const STEP: f64 = 1e-3;
 
-/// Instances of a block's last function, and its parameters with gradients.
 fn last(source: &str) -> (Vec<Instance>, Vec<usize>) {
     let mut items = front::items(source.parse().expect("Rust tokens"));
     let errors: Vec<String> = items.diagnostics.errors().map(ToString::to_string).collect();
@@ -69,7 +68,6 @@ fn close(what: &str, found: &Value, expected: &Value, tolerance: f64) {
     }
 }
 
-/// Blocks whose last function is differentiable, with the extents of their dimensions.
 const BLOCKS: &[(&str, &[(&str, u64)])] = &[
     ("#[differentiable] fn f(x: f32[N]) -> f32 { sum(x * x * x) }", &[("N", 4)]),
     ("#[differentiable] fn f(x: f32[N]) -> f32[N] { relu(x) }", &[("N", 4)]),
@@ -164,7 +162,6 @@ fn gradients_of_cotangents_are_those_of_differences() {
     }
 }
 
-/// Arguments of the pullback's second half.
 fn given(kept: &[Kept], arguments: &[Value], results: &[Value], cotangents: &[Value]) -> Vec<Value> {
     let value = |kept: &Kept| match *kept {
         Kept::Argument(index) => arguments[usize::from(index)].clone(),

@@ -8,7 +8,6 @@ use fuse_compiler::{
     span::Span,
 };
 
-/// A graph under construction; dimensions are named by single letters.
 struct Builder {
     graph: Graph,
 }
@@ -71,7 +70,6 @@ impl Builder {
         self.push(Op::Unary(op, x), op.result(ty.dtype), ty.shape)
     }
 
-    /// `x op y`, with `y` broadcast to the shape of `x`.
     fn binary(&mut self, op: BinaryOp, x: NodeId, y: NodeId) -> NodeId {
         let ty = self.ty(x);
         let y = self.broadcast(y, &ty.shape);

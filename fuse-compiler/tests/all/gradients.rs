@@ -23,7 +23,6 @@ pub(super) fn graphs(source: &str) -> Vec<Graph> {
     graphs
 }
 
-/// A parameter with its values.
 pub(super) struct Parameter {
     pub(super) name: &'static str,
     pub(super) shape: Vec<usize>,
@@ -110,7 +109,6 @@ fn slopes(graph: &Graph, inputs: &[Value], (parameter, element): (usize, usize))
     found[0].data.iter().map(|x| x.slope).collect()
 }
 
-/// Domains of unary functions.
 const UNARY: &[(&str, [f64; 2])] = &[
     ("-x", [-2.0, 2.0]),
     ("abs(x)", [-2.0, 2.0]),

@@ -24,7 +24,6 @@ fn graph(source: &str) -> Graph {
     graph
 }
 
-/// Kernel counts under each policy.
 fn planned(source: &str) -> [usize; 3] {
     let graph = graph(source);
     Policy::ALL.map(|policy| {
@@ -34,7 +33,6 @@ fn planned(source: &str) -> [usize; 3] {
     })
 }
 
-/// Number of kernels of the first plan, compiled without validation.
 fn kernels(source: &str) -> usize {
     let options = Options { validate: false, ..Options::default() };
     compile(&graph(source), &options).unwrap_or_else(|error| panic!("{error}")).function.kernels.len()

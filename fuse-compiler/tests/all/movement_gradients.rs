@@ -64,7 +64,6 @@ fn movements_of_as_many_axes_as_there_may_be() {
     }
 }
 
-/// Elements that reductions iterate over.
 fn walked(graph: &Graph) -> u64 {
     let elements = |(_, node): (_, &fuse_compiler::graph::Node)| match node.op {
         Op::Reduce { x, .. } => graph.nodes[x].ty.elements().as_constant().expect("sizes are numbers"),

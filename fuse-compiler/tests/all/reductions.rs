@@ -6,7 +6,6 @@ use fuse_compiler::{
     front,
 };
 
-/// Kernels of every function's preferred plan.
 fn kernels(source: &str) -> Vec<Kernel> {
     let items = front::items(source.parse().expect("Rust tokens"));
     let errors: Vec<String> = items.diagnostics.errors().map(ToString::to_string).collect();

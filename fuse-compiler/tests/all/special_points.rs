@@ -18,9 +18,8 @@ const TOLERANCE: f64 = 3e-6;
 /// Maximum error from flushing subnormals to 0.
 const FLUSHED: f64 = 2e-36;
 
-/// Functions whose backward pass uses `1 - y²` or `y·(1 - y)` of the result.
-///
-/// Their derivatives have no correct digits if the result is within one ulp of 1.
+/// Functions whose backward pass uses `1 - y²` or `y·(1 - y)` of the result. Their derivatives have no correct digits
+/// if the result is within one ulp of 1.
 const SATURATING: &[&str] = &["tanh(x)", "sigmoid(x)"];
 
 fn points() -> Vec<f64> {
@@ -61,9 +60,8 @@ fn admits(found: f64, expected: f64, absolute: f64) -> bool {
     overflows || (found - expected).abs() <= TOLERANCE * expected.abs() + absolute
 }
 
-/// Compares gradients of `function`, an expression of `x` and maybe `y`, at points with a finite value.
-///
-/// Any result is right where forward mode has no derivative.
+/// Compares gradients of `function`, an expression of `x` and maybe `y`, at points with a finite value. Any result is
+/// right where forward mode has no derivative.
 fn check(function: &str, inputs: &[Value], wrong: &mut Vec<String>) {
     let names = &["x", "y"][..inputs.len()];
     let parameters: String = names.iter().map(|name| format!("{name}: f32[N], ")).collect();

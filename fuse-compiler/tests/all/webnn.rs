@@ -43,7 +43,6 @@ fn call(operand: &MlOperand, source: &str) -> String {
     format!("{op}: {}[{shape}]", operand.dtype)
 }
 
-/// Codes and messages of a refused block.
 fn refused(source: &str) -> Vec<String> {
     let items = front::items(source.parse().expect("the source has balanced brackets"));
     assert!(items.functions[0].instances.is_empty(), "{source} is not refused");

@@ -6,7 +6,6 @@ use fuse_compiler::{
     front,
 };
 
-/// Workgroup memory of large adapters, in bytes.
 const LARGE: u32 = 48 * 1024;
 
 fn functions(source: &str) -> Vec<Function> {

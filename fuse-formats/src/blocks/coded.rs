@@ -22,7 +22,6 @@ pub(super) enum Base<const RUNS: usize> {
 }
 
 impl<const LEN: usize, const RUNS: usize> Block<LEN, RUNS> {
-    /// Values by ggml's formula.
     fn values(&self, out: &mut [f32; LEN]) {
         match self.base {
             Base::Zero(zero) => {
@@ -47,7 +46,6 @@ impl<const LEN: usize, const RUNS: usize> Block<LEN, RUNS> {
         }
     }
 
-    /// Offset of each run.
     fn offsets(&self) -> [f32; RUNS] {
         match self.base {
             Base::Zero(zero) => self.scales.map(|scale| -(f32::from(zero) * scale)),
@@ -67,7 +65,6 @@ pub(crate) fn codes(ty: BlockType, bytes: &[u8]) -> Option<Codes> {
     visit(ty, Gather { bytes, into: &mut into }).then_some(into)
 }
 
-/// Operation on the blocks of a type.
 trait Visitor {
     /// `read` reads one block with codes of `bits` bits.
     fn blocks<const BYTES: usize, const LEN: usize, const RUNS: usize>(

@@ -13,7 +13,6 @@ use super::{BlockType, Error, SMALL};
 /// are not finite undefined; here codes saturate, and a NaN becomes code 0.
 ///
 /// # Errors
-///
 /// [`Error::NoEncoder`] for other types, [`Error::PartialValues`], or [`Error::Output`] if `out` has another length.
 pub fn encode(ty: BlockType, values: &[f32], out: &mut [u8]) -> Result<(), Error> {
     let formula = match ty {
@@ -93,7 +92,6 @@ fn farthest(values: &[f32; SMALL]) -> f32 {
     farthest
 }
 
-/// Smallest and largest value.
 fn extent(values: &[f32; SMALL]) -> (f32, f32) {
     let (mut min, mut max) = (f32::MAX, -f32::MAX);
     for &value in values {

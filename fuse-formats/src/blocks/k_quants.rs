@@ -111,9 +111,8 @@ fn two_bits_of(run: usize) -> (usize, usize) {
     (32 * (run / 8) + 16 * (run % 2), 2 * (run % 8 / 2))
 }
 
-/// Scale and minimum of a run of 32, as unpacked by ggml's `get_scale_min_k4`.
-///
-/// The first four runs use six bits of a byte; its high two bits belong to the last four runs.
+/// Scale and minimum of a run of 32, as unpacked by ggml's `get_scale_min_k4`. The first four runs use six bits of a
+/// byte; its high two bits belong to the last four runs.
 fn scale_and_min(scales: &[u8], run: usize) -> (f32, f32) {
     let (scale, min) = if run < 4 {
         (scales[run] & 63, scales[run + 4] & 63)

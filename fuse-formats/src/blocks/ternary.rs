@@ -8,10 +8,8 @@ use super::{
     half_at,
 };
 
-/// 48 bytes of five codes each, 4 bytes of four codes each, `d`: `(q - 1) * d`.
-///
-/// A byte is a fraction of 256 with codes as base-3 digits. Digit n is the integer part of 3 times the fraction after a
-/// wrapping multiplication by `3^n`.
+/// 48 bytes of five codes each, 4 bytes of four codes each, `d`: `(q - 1) * d`. A byte is a fraction of 256 with codes
+/// as base-3 digits. Digit n is the integer part of 3 times the fraction after a wrapping multiplication by `3^n`.
 pub(super) fn tq1_0(block: &[u8; 54]) -> Block<SUPER, 1> {
     const POWERS: [u8; 5] = [1, 3, 9, 27, 81];
     // Start, end and digits per byte of each group of bytes; a group's elements are ordered by digit.

@@ -54,12 +54,10 @@ impl<'a> Cursor<'a> {
         self.at
     }
 
-    /// Bytes from an earlier position to this one.
     pub(super) fn since(&self, start: usize) -> &'a [u8] {
         self.bytes.get(start..self.at).unwrap_or(&[])
     }
 
-    /// Advances over `count` bytes.
     pub(super) fn take(&mut self, count: u64, place: Place<'_>) -> Result<&'a [u8], Error> {
         let rest = self.rest();
         let taken = usize::try_from(count).ok().and_then(|count| rest.get(..count));
@@ -68,7 +66,6 @@ impl<'a> Cursor<'a> {
         Ok(taken)
     }
 
-    /// Advances over `N` bytes.
     pub(super) fn array<const N: usize>(&mut self, place: Place<'_>) -> Result<&'a [u8; N], Error> {
         let taken = self.rest().first_chunk().ok_or_else(|| self.truncated(N as u64, place))?;
         self.at += N;

@@ -9,7 +9,6 @@ use thiserror::Error;
 
 use crate::blocks::BlockType;
 
-/// Maximum characters of a name in an error.
 const MAX_NAME: usize = 96;
 
 /// Error of reading a GGUF file.

@@ -63,7 +63,6 @@ impl<'a> Tensor<'a> {
     /// Decodes all elements into `out`, whose length is [`Self::len`].
     ///
     /// # Errors
-    ///
     /// As [`blocks::decode`].
     pub fn decode(&self, out: &mut [f32]) -> Result<(), blocks::Error> {
         blocks::decode(self.ty, self.bytes, out)
@@ -72,7 +71,6 @@ impl<'a> Tensor<'a> {
     /// Decodes all elements.
     ///
     /// # Errors
-    ///
     /// [`blocks::Error::NoDecoder`].
     pub fn to_f32(&self) -> Result<Vec<f32>, blocks::Error> {
         if !self.ty.is_decodable() {
@@ -118,7 +116,6 @@ enum Found<'a> {
     Unknown(UnknownTensor<'a>),
 }
 
-/// A tensor before its place is checked.
 pub(super) struct Description<'a> {
     tensor: Tensor<'a>,
     offset: u64,
@@ -179,7 +176,6 @@ fn description<'a>(cursor: &mut Cursor<'a>, name: &'a str) -> Result<Found<'a>, 
     Ok(Found::Known(Description { tensor: Tensor { name, ty, shape, rank, len, bytes: &[] }, offset, size }))
 }
 
-/// Assigns each tensor its bytes of `data`.
 pub(super) fn place<'a>(
     descriptions: Vec<Description<'a>>,
     data: &'a [u8],

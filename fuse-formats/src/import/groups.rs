@@ -8,7 +8,6 @@ use half::f16;
 use super::Error;
 use crate::codes::Codes;
 
-/// Divisor of groups that do not span the whole axis.
 const MULTIPLE: usize = Packing::GROUP_MULTIPLE;
 
 /// Quantized tensor of `codes`, which match `shape`, with groups along `axis`.
@@ -88,7 +87,6 @@ fn regrouped(codes: &Codes, shape: &[usize], axis: usize, group: usize) -> Resul
     Ok((scales, offsets))
 }
 
-/// Index of a position in a row-major shape without zeros.
 fn index_of(mut place: usize, shape: &[usize]) -> Vec<usize> {
     let mut index = vec![0; shape.len()];
     for (index, size) in index.iter_mut().zip(shape).rev() {

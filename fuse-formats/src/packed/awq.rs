@@ -8,7 +8,6 @@ use half::f16;
 use super::{Error, check_codes, check_length, check_size, product};
 use crate::codes::Codes;
 
-/// Codes per word.
 const CODES: usize = 8;
 
 /// Column of each nibble of a word, lowest bits first.
@@ -56,7 +55,6 @@ impl AwqLayout {
     /// Decodes all values into `out`, `[K, N]`. Exact.
     ///
     /// # Errors
-    ///
     /// [`Error::Size`] for unsupported sizes, [`Error::Length`] for arrays of other lengths.
     pub fn decode(&self, arrays: &AwqArrays<'_>, out: &mut [f32]) -> Result<(), Error> {
         let words = self.check_arrays(arrays)?;
@@ -77,7 +75,6 @@ impl AwqLayout {
         Ok(())
     }
 
-    /// Codes `[K, N]`, scales and offsets `[groups, N]`.
     pub(crate) fn codes(&self, arrays: &AwqArrays<'_>) -> Result<Codes, Error> {
         self.check_arrays(arrays)?;
         let unpacked = |words: &[i32]| -> Vec<u8> { words.iter().copied().flat_map(codes_of).collect() };
@@ -99,7 +96,6 @@ impl AwqLayout {
     /// Packs codes `[K, N]` and zero points `[groups, N]`, each below 16.
     ///
     /// # Errors
-    ///
     /// [`Error::Size`], [`Error::Length`], or [`Error::Range`] for a code with more bits.
     pub fn pack(&self, codes: &[u8], zeros: &[u8]) -> Result<AwqWords, Error> {
         self.check()?;

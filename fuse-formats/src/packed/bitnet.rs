@@ -33,7 +33,6 @@ impl BitNetLayout {
     /// Decodes all values into `out`, `[out, in]`. Exact with [`BitNetScale::Multiply`]; the quotient rounds once.
     ///
     /// # Errors
-    ///
     /// [`Error::Size`] for a size 0, [`Error::Length`] for slices of other lengths. [`Error::Range`] for code 3, which
     /// is no ternary weight; `found` is the weight 2 that it encodes.
     pub fn decode(&self, packed: &[u8], scale: BitNetScale, out: &mut [f32]) -> Result<(), Error> {
@@ -89,7 +88,6 @@ impl BitNetLayout {
     /// Packs ternary weights `[out, in]`. Excess rows up to a multiple of 4 have bits 0.
     ///
     /// # Errors
-    ///
     /// [`Error::Size`], [`Error::Length`], or [`Error::Range`] for a weight other than -1, 0 or 1.
     pub fn pack(&self, weights: &[i8]) -> Result<Vec<u8>, Error> {
         self.check()?;

@@ -1,6 +1,5 @@
 //! Streams of few-bit codes in 32-bit words, lowest bits first; a code may straddle two words.
 
-/// Largest code of a width below 32.
 pub(super) fn largest(bits: u32) -> u32 {
     (1 << bits) - 1
 }
@@ -19,9 +18,7 @@ pub(super) fn set(code: u32, bits: u32, index: usize) -> (usize, [u32; 2]) {
     (at, [pair as u32, (pair >> 32) as u32])
 }
 
-/// Word and lowest bit of a code.
-///
-/// Multiplies per 32 codes, which fill `bits` whole words, so no index overflows.
+/// Word and lowest bit of a code. Multiplies per 32 codes, which fill `bits` whole words, so no index overflows.
 fn place(bits: u32, index: usize) -> (usize, u32) {
     let bit = (index % 32) as u32 * bits;
     (index / 32 * bits as usize + (bit / 32) as usize, bit % 32)

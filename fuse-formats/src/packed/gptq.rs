@@ -11,10 +11,9 @@ use crate::codes::Codes;
 /// Encoding of zero points in `qzeros`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StoredZero {
-    /// Zero point minus one (`checkpoint_format` "gptq", or none).
-    ///
-    /// All ones encode the zero point 0, as packers write it and AutoGPTQ's first layers read it. Some readers take it
-    /// as `2^bits`. Quantizers produce neither unless all weights of a group have one sign.
+    /// Zero point minus one (`checkpoint_format` "gptq", or none). All ones encode the zero point 0, as packers write
+    /// it and AutoGPTQ's first layers read it. Some readers take it as `2^bits`. Quantizers produce neither unless all
+    /// weights of a group have one sign.
     MinusOne,
     /// The zero point itself (`checkpoint_format` "gptq_v2").
     Plain,
@@ -23,9 +22,8 @@ pub enum StoredZero {
 /// Sizes of a GPTQ matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct GptqLayout {
-    /// Bits per code: 2, 3, 4 or 8.
-    ///
-    /// Codes fill words from the lowest bits; 32 codes of 3 bits fill 3 words, two of them straddling.
+    /// Bits per code: 2, 3, 4 or 8. Codes fill words from the lowest bits; 32 codes of 3 bits fill 3 words, two of them
+    /// straddling.
     pub bits: u32,
     /// K, the width of the input: a multiple of the codes that fill whole words (32 / bits, or 32 for 3 bits).
     pub k: usize,
@@ -69,7 +67,6 @@ impl GptqLayout {
     /// Decodes all values into `out`, `[K, N]`. Exact.
     ///
     /// # Errors
-    ///
     /// [`Error::Size`] for unsupported sizes, [`Error::Length`] for arrays of other lengths, [`Error::Range`] for a
     /// missing group in `g_idx`.
     pub fn decode(&self, arrays: &GptqArrays<'_>, out: &mut [f32]) -> Result<(), Error> {
@@ -106,7 +103,6 @@ impl GptqLayout {
         Ok(Codes { bits, run, codes, scales, offsets })
     }
 
-    /// Zero points of a group, `[N]`, from its words.
     fn zeros(&self, words: &[i32]) -> Vec<f32> {
         let added = match self.stored_zero {
             StoredZero::MinusOne => 1,
@@ -138,7 +134,6 @@ impl GptqLayout {
     /// Packs codes `[K, N]` and zero points `[groups, N]`, each below `2^bits`.
     ///
     /// # Errors
-    ///
     /// [`Error::Size`], [`Error::Length`], or [`Error::Range`] for a code with more bits.
     pub fn pack(&self, codes: &[u8], zeros: &[u8]) -> Result<GptqWords, Error> {
         let (word_rows, word_columns) = self.check()?;

@@ -50,7 +50,6 @@ impl NBitsLayout {
     /// Decodes all values into `out`, `[N, K]`. Each product rounds once.
     ///
     /// # Errors
-    ///
     /// [`Error::Size`] for unsupported sizes, [`Error::Length`] for arrays of other lengths.
     pub fn decode(&self, arrays: &NBitsArrays<'_>, out: &mut [f32]) -> Result<(), Error> {
         let row_bytes = self.check_arrays(arrays)?;
@@ -70,7 +69,6 @@ impl NBitsLayout {
         Ok(())
     }
 
-    /// Codes `[N, K]`, scales and offsets `[N, blocks]`.
     pub(crate) fn codes(&self, arrays: &NBitsArrays<'_>) -> Result<Codes, Error> {
         let row_bytes = self.check_arrays(arrays)?;
         let &Self { bits, k, block_size: run, .. } = self;
@@ -81,14 +79,12 @@ impl NBitsLayout {
         Ok(Codes { bits, run, codes, scales: arrays.scales.to_vec(), offsets })
     }
 
-    /// Zero point of a block in checked arrays.
     fn zero(&self, arrays: &NBitsArrays<'_>, row: usize, block: usize) -> f32 {
         let Some(zeros) = arrays.zero_points else { return f32::from(1u8 << (self.bits - 1)) };
         let bytes = self.zero_bytes();
         code(&zeros[row * bytes..][..bytes], self.bits, block).into()
     }
 
-    /// Bytes per row of `zero_points`, for checked bits.
     fn zero_bytes(&self) -> usize {
         self.blocks().div_ceil(8 / self.bits as usize)
     }
@@ -107,7 +103,6 @@ impl NBitsLayout {
     /// Packs codes `[N, K]` and zero points `[N, blocks]`, each below `2^bits`.
     ///
     /// # Errors
-    ///
     /// [`Error::Size`], [`Error::Length`], [`Error::Range`] for a code with more bits, or [`Error::Overflow`] for
     /// blocks that exceed memory.
     pub fn pack(&self, codes: &[u8], zeros: &[u8]) -> Result<NBitsBytes, Error> {

@@ -167,7 +167,6 @@ fn mutation() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// Parses a file and reads all its content.
 fn look(bytes: &[u8]) -> Result<(), Error> {
     let file = Gguf::parse(bytes).inspect_err(|error| assert!(!error.to_string().is_empty()))?;
     for (key, value) in file.metadata() {
@@ -182,7 +181,6 @@ fn look(bytes: &[u8]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Checks that every element of a parsed array exists.
 fn walk(value: &Value<'_>) {
     if let Some(array) = value.as_array() {
         let seen = array.iter().inspect(walk).count();

@@ -2,11 +2,9 @@
 
 use fuse_formats::gguf::{Error, Gguf, MAX_DEPTH};
 
-/// A file under construction.
 struct File(Vec<u8>);
 
 impl File {
-    /// Header of version 3.
     fn new(tensors: u64, entries: u64) -> Self {
         Self(b"GGUF\x03\0\0\0".to_vec()).u64(tensors).u64(entries)
     }

@@ -43,7 +43,6 @@ proptest! {
                 prop_assert_eq!(f64::from(out[row * n + column]), expected, "{}, {}", row, column);
             }
         }
-        // Back to the same words.
         let codes: Vec<u8> = (0..k * n).map(|i| column_codes[i % n][i / n] as u8).collect();
         let zeros: Vec<u8> = zero_codes
             .concat()

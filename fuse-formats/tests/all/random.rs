@@ -2,11 +2,9 @@
 
 use half::f16;
 
-/// A seeded generator.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
-    /// `count` numbers, each mapped from 32 bits.
     pub(crate) fn many<T>(&mut self, count: usize, map: impl Fn(u64) -> T) -> Vec<T> {
         let next = |_| {
             self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

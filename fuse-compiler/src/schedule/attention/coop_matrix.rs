@@ -8,16 +8,14 @@ use fuse_artifact::schedule::AttentionCoopMatrix;
 
 use crate::schedule::contraction::coop_matrix::SHARED_UNIT_BYTES;
 
-/// Rows, columns and depth of a matrix.
 const SIZE: u32 = AttentionCoopMatrix::SIZE;
 
 /// Subgroups per workgroup and keys per slice: 32 keys fit two workgroups on a compute unit (`docs/experiments.md`).
 const SUBGROUPS: u32 = 4;
 const KEYS: u32 = 32;
 
-/// Queries per subgroup: 32 are best for many queries with heads of 64.
-///
-/// On an H200, 32 took up to 1.9 (shorter heads) and 1.6 times (longer heads) as long as 16, and gained at most 2 %.
+/// Queries per subgroup: 32 are best for many queries with heads of 64. On an H200, 32 took up to 1.9 (shorter heads)
+/// and 1.6 times (longer heads) as long as 16, and gained at most 2 %.
 const fn rows(head: u32) -> &'static [u32] {
     if head == 64 { &[32, 16] } else { &[16] }
 }

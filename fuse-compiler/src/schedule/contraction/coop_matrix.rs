@@ -7,11 +7,9 @@ use fuse_artifact::schedule::{Mainloop, Tile};
 
 use super::{Aligned, k_aligned};
 
-/// Cooperative-matrix tiles.
-///
-/// Those of 16×16 are the best of a sweep (`docs/experiments.md`); those of 8×8 are untested priors, for lack of an
-/// adapter. Tiles without whole steps serve few rows or columns and any depth. Intermediate sizes gain nothing for
-/// `grouped` products or with split-K.
+/// Cooperative-matrix tiles. Those of 16×16 are the best of a sweep (`docs/experiments.md`); those of 8×8 are untested
+/// priors, for lack of an adapter. Tiles without whole steps serve few rows or columns and any depth. Intermediate
+/// sizes gain nothing for `grouped` products or with split-K.
 pub(super) const TILES: &[Aligned] = &[
     Aligned { tile: k_aligned(tile(16, [32, 32, 128], [16, 16])), split: true, grouped: false },
     Aligned { tile: k_aligned(tile(16, [32, 64, 128], [16, 32])), split: false, grouped: true },
@@ -24,16 +22,14 @@ pub(super) const TILES: &[Aligned] = &[
     Aligned { tile: tile(8, [32, 32, 32], [16, 16]), split: true, grouped: false },
 ];
 
-/// Tile of large products.
 const LARGEST: Tile = k_aligned(tile(16, [128, 128, 32], [64, 64]));
 
 const fn tile(matrices: u32, [rows, columns, depth]: [u32; 3], subgroup: [u32; 2]) -> Tile {
     Tile { mainloop: Mainloop::CoopMatrix(matrices), ..Tile::new(rows, columns, depth, subgroup) }
 }
 
-/// Maximum workgroup memory that lets two workgroups share a compute unit of the measured GPU.
-///
-/// With more, large products take twice as long (`docs/experiments.md`).
+/// Maximum workgroup memory that lets two workgroups share a compute unit of the measured GPU. With more, large
+/// products take twice as long (`docs/experiments.md`).
 pub(in crate::schedule) const SHARED_UNIT_BYTES: u32 = 24 * 1024;
 
 const _: () = assert!(LARGEST.slice_bytes(1) <= SHARED_UNIT_BYTES, "padding of sums would take more");

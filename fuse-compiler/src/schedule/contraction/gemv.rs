@@ -14,22 +14,19 @@ use crate::schedule::layout::multiples_of_lanes;
 /// Depths per step: loads that an invocation has in flight.
 pub(crate) const STEP: u32 = 8;
 
-/// Columns and depth lanes for one row of contiguous columns, each with flags for a split twin and whole steps.
-///
-/// Whole steps load the left operand in vectors and mask nothing. The second entry is faster if an adapter allows 512
+/// Columns and depth lanes for one row of contiguous columns, each with flags for a split twin and whole steps. Whole
+/// steps load the left operand in vectors and mask nothing. The second entry is faster if an adapter allows 512
 /// invocations.
 const ONE_ROW: &[([u32; 2], bool, bool)] = &[([64, 16], true, false), ([32, 64], false, true)];
 
-/// Columns and depth lanes for few rows of contiguous columns.
-///
-/// The first is faster if an adapter allows 512 invocations, the second for few columns. Several products use the first
-/// only: the second gained at most 14 % on an H200, and lost up to 62 %.
+/// Columns and depth lanes for few rows of contiguous columns. The first is faster if an adapter allows 512
+/// invocations, the second for few columns. Several products use the first only: the second gained at most 14 % on an
+/// H200, and lost up to 62 %.
 const FEW_ROWS: [[u32; 2]; 2] = [[32, 64], [16, 64]];
 
 /// Columns and depth lanes for few rows of contiguous depths.
 const FEW_ROWS_ALONG_DEPTH: [[u32; 2]; 2] = [[16, 64], [8, 128]];
 
-/// Maximum rows with one product.
 const MAX_ROWS: u32 = 8;
 
 const DOT: [u32; 2] = [8, 32];
@@ -122,7 +119,6 @@ impl Facts<'_> {
     }
 }
 
-/// A few-rows schedule with contiguous columns.
 pub(super) const fn of_rows(rows: u32, [columns, depth_lanes]: [u32; 2], rhs: GemvRhs) -> Gemv {
     Gemv { rows: GemvRows::AtMost { rows, along_depth: false, split: false }, columns, depth_lanes, rhs }
 }

@@ -1,9 +1,8 @@
 //! Quantized weights as right operands, loaded by whole words.
 //!
 //! Applies to plain quantized tensors packed along the depth. Loads are vectors of words for four contiguous columns,
-//! or words of one column. A chunk is the unit of work: few depths that share a word, a scale and an offset.
-//!
-//! Other functions of a quantized tensor are read value by value.
+//! or words of one column. A chunk is the unit of work: few depths that share a word, a scale and an offset. Other
+//! functions of a quantized tensor are read value by value.
 
 use fuse_artifact::{
     DType, Packing, Require, Space,
@@ -20,7 +19,6 @@ use crate::fusion::{
 };
 use crate::schedule::layout::multiples_of_lanes;
 
-/// A right operand that is a quantized tensor.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Weights<'a> {
     /// The dequantization.
@@ -70,15 +68,12 @@ pub(crate) const fn chunk(packing: Packing) -> u32 {
 /// Depths that an invocation reads at a time without workgroup memory.
 const RUN: u32 = Packing::GROUP_MULTIPLE as u32;
 
-/// Columns and depth lanes of int8 schedules with contiguous columns.
-///
-/// More columns round less and read whole cache lines, but need 512 invocations, which not every adapter allows.
+/// Columns and depth lanes of int8 schedules with contiguous columns. More columns round less and read whole cache
+/// lines, but need 512 invocations, which not every adapter allows.
 const INT8_ROWS: &[[u32; 2]] = &[[32, 64], [16, 64]];
 
-/// Sums and depth lanes of int8 schedules with contiguous depths, and their minimum columns.
-///
-/// Words of one column fill cache lines in any case. Fewer workgroups than a large GPU runs at a time, twice its units,
-/// do not pay.
+/// Sums and depth lanes of int8 schedules with contiguous depths, and their minimum columns. Words of one column fill
+/// cache lines in any case. Fewer workgroups than a large GPU runs at a time, twice its units, do not pay.
 const INT8_DOTS: &[([u32; 2], Option<u32>)] = &[([32, 64], Some(8192)), ([16, 64], None)];
 
 /// Columns and depth lanes for one row of contiguous columns: few columns for many workgroups.
@@ -97,9 +92,8 @@ const _: () = {
 /// Sums and depth lanes for few sums with contiguous depths; an invocation has four sums.
 const DOTS: &[[u32; 2]] = &[[32, 32], [8, 128]];
 
-/// Columns and depth lanes for few rows, and maximum rows with one product.
-///
-/// Twice the rows would halve the workgroups that fit in registers.
+/// Columns and depth lanes for few rows, and maximum rows with one product. Twice the rows would halve the workgroups
+/// that fit in registers.
 const FEW_ROWS: [u32; 2] = [16, 64];
 const MAX_FEW_ROWS: u32 = 4;
 

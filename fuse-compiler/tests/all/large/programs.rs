@@ -7,7 +7,6 @@ fn chained(operations: usize, kinds: [&str; 4]) -> String {
     (0..operations).map(|i| format!("let x = {};", kinds[i % 4])).collect()
 }
 
-/// A chain of pointwise operations.
 pub(crate) fn chain(operations: usize) -> String {
     let body = chained(operations, ["sin(x)", "x * y", "x + y", "x - y"]);
     format!("pub fn f(x: f32[M, N], y: f32[M, N]) -> f32[M, N] {{ {body} x }}")
@@ -35,7 +34,6 @@ pub(crate) fn generations(count: usize) -> String {
     format!("pub fn f(x: f32[M, N]) -> f32[M, N] {{ {} x }}", generation.repeat(count))
 }
 
-/// Independent results of separate parameters.
 pub(crate) fn wide(results: usize) -> String {
     let all = |text: &dyn Fn(usize) -> String| (0..results).map(text).collect::<Vec<_>>().join(", ");
     let (parameters, types, values) = (
@@ -46,7 +44,6 @@ pub(crate) fn wide(results: usize) -> String {
     format!("pub fn f({parameters}) -> ({types}) {{ ({values}) }}")
 }
 
-/// The gradient of a chain of pointwise operations.
 pub(crate) fn gradient_of_chain(operations: usize) -> String {
     let body = chained(operations, ["sin(x)", "x * w", "x + w", "tanh(x)"]);
     format!("pub fn f(x: f32[N], w: f32[N]) -> f32[N] {{ {body} grad(sum(x), wrt = w) }}")

@@ -17,7 +17,6 @@ fn temporaries(function: &Function) -> Vec<u64> {
     function.temporaries.iter().map(|spec| elements(&spec.shape)).collect()
 }
 
-/// Checks the first plan's number of kernels and elements of its temporaries.
 #[track_caller]
 fn check(source: &str, kernels: usize, expected: &[u64]) -> Function {
     let function = function(source);
@@ -25,7 +24,6 @@ fn check(source: &str, kernels: usize, expected: &[u64]) -> Function {
     function
 }
 
-/// [`check`] for every plan.
 #[track_caller]
 fn check_all(source: &str, kernels: usize, expected: &[u64]) {
     let function = check(source, kernels, expected);

@@ -4,7 +4,6 @@ use fuse_compiler::fusion::Policy;
 
 use super::{graph, plan, word};
 
-/// Checks the kernels under two policies.
 #[track_caller]
 fn check(source: &str, fused: &[&str], separate: &[&str]) {
     let graph = graph(source);
@@ -90,7 +89,6 @@ fn a_permuted_result_is_stored_by_the_kernel_that_computes_it() {
     check(source, &["reduction 2"], &["reduction 2"]);
 }
 
-/// Checks the kernels under the most inlining policy.
 #[track_caller]
 fn check_inlined(source: &str, expected: &[&str]) {
     let graph = graph(source);

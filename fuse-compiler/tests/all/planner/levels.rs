@@ -9,12 +9,10 @@ use fuse_compiler::{
 
 use super::{graph, plan};
 
-/// A function of `x` that repeats `level`.
 fn levels(parameters: &str, level: &str, count: usize) -> Graph {
     graph(&format!("pub fn f({parameters}) -> f32[M, N] {{ {} x }}", level.repeat(count)))
 }
 
-/// Number of values in all bodies of pointwise kernels.
 fn values(groups: &Groups) -> usize {
     groups.groups.iter().map(|group| group.body.values.len()).sum()
 }
