@@ -18,7 +18,7 @@ extern crate self as fuse_gpu;
 /// let z = x.add(&y)?.relu()?;
 /// assert_eq!(z.to_vec_blocking::<f32>()?, [5.0, 0.0, 9.0]);
 ///
-/// // What was fused.
+/// // Fusions that were applied.
 /// let told = stats(&device);
 /// let pattern = FusionPattern::BinaryActivation { binary_op: BinaryOp::Add, activation: Activation::Relu };
 /// assert_eq!((told.applied, told.by_pattern[&pattern]), (1, 1));
@@ -27,14 +27,15 @@ extern crate self as fuse_gpu;
 ///     println!("Average speedup: {speedup:.2}x");
 /// }
 ///
-/// // How to fuse: here only this kind, and nothing with fewer than 1000 elements.
+/// // Restrict fusion to this kind, and to tensors of at least 1000 elements.
 /// configure(&device, FusionConfig {
 ///     min_tensor_size: 1000,
 ///     enabled_patterns: Some([pattern].into()),
 ///     ..FusionConfig::default()
 /// });
 /// # configure(&device, FusionConfig::default());
-/// // A value that is used twice, and one that nobody holds.
+///
+/// // A value that is used twice, and one without a handle.
 /// let a_plus_b = x.add(&y)?;
 /// let result = a_plus_b.mul(&x)?;
 /// assert_eq!(result.to_vec_blocking::<f32>()?, [5.0, -6.0, 27.0]);

@@ -107,9 +107,9 @@ pub enum SymbolSource {
     Broadcast(List<Size>),
     /// Quotient rounded down; a check requires exactness where needed. Division by 0 is an error.
     Quotient {
-        /// What is divided.
+        /// The dividend.
         dividend: Size,
-        /// By what.
+        /// The divisor.
         divisor: Size,
     },
 }

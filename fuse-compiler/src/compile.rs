@@ -160,7 +160,6 @@ fn webnn_graph(graph: &Graph) -> Result<Option<MlGraph>, CompileError> {
 #[derive(Clone, Debug)]
 pub struct Planned {
     graph: Graph,
-    /// The graph before reductions were unrolled.
     written: Graph,
     groups: Groups,
     assumes: Vec<Check>,

@@ -160,7 +160,6 @@ pub(crate) struct Planner<'g> {
     policy: Policy,
     uses_coordinates: Vec<bool>,
     live: BTreeSet<NodeId>,
-    /// Live users of each node.
     users: Vec<BTreeSet<NodeId>>,
     /// First product downstream of each node, without another product between.
     first_products: Vec<Option<NodeId>>,
@@ -170,7 +169,6 @@ pub(crate) struct Planner<'g> {
     /// Never materialized: parts of attentions and their gradients, which every consumer recomputes.
     recomputed: BTreeSet<NodeId>,
     results: Vec<NodeId>,
-    /// Indices of the results that each node provides.
     results_of: BTreeMap<NodeId, Vec<usize>>,
     /// Nodes to materialize beyond results: required by legality or chosen by heuristics.
     forced: BTreeSet<NodeId>,

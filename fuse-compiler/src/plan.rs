@@ -140,7 +140,6 @@ pub fn summary(function: &Function) -> Text {
     format!("{} ({}){where_}", kernels.len(), kernels.join(", ")).into()
 }
 
-/// Dispatches and bytes saved compared to one kernel per operation.
 fn saves(graph: &Graph, group: &Group) -> String {
     let operations: Vec<NodeId> =
         group.nodes.iter().copied().filter(|&node| is_operation(&graph.nodes[node].op)).collect();
@@ -180,7 +179,6 @@ fn group_bytes(graph: &Graph, group: &Group) -> Size {
     group.stores.iter().fold(sum, |sum, store| sum.add(&bytes(&graph.nodes[store.node].ty)))
 }
 
-/// Bytes that one kernel per operation would read and write.
 fn unfused_bytes(graph: &Graph) -> Size {
     live_operations(graph).fold(Size::default(), |sum, id| sum.add(&operation_bytes(graph, id)))
 }

@@ -8,7 +8,7 @@
 //! | Q4_0, Q4_1 | `q4` | the tensor's, its last | 32 |
 //! | Q5_0, Q5_1, Q8_0 | `q8` | the tensor's, its last | 32 |
 //! | Q4_K, Q5_K | `q4`, `q8` | the tensor's, its last | 32 |
-//! | Q2_K, Q3_K, Q6_K | `q2`, `q3`, `q8` | the tensor's, its last | 32, if neighbouring runs of 16 are equal |
+//! | Q2_K, Q3_K, Q6_K | `q2`, `q3`, `q8` | the tensor's, its last | 32, if neighboring runs of 16 are equal |
 //! | TQ1_0, TQ2_0 | `q2` | the tensor's, its last | 256 |
 //! | GPTQ of 2, 3, 4, 8 bits | `q2`, `q3`, `q4`, `q8` | `[K, N]`, 0 | the format's |
 //! | AWQ | `q4` | `[K, N]`, 0 | the format's |

@@ -78,7 +78,6 @@ fn product(argument: &'static str, sizes: &[usize]) -> Result<usize, Error> {
     product.ok_or(Error::Overflow { argument })
 }
 
-/// Checks the length of an argument against a product of sizes.
 fn check_length(argument: &'static str, sizes: &[usize], found: usize) -> Result<(), Error> {
     let expected = product(argument, sizes)?;
     if found == expected { Ok(()) } else { Err(Error::Length { argument, expected, found }) }

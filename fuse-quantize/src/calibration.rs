@@ -14,7 +14,6 @@ const DAMPING: f64 = 0.01;
 /// Rows whose products are summed in `f32` before they join the `f64` sums.
 const ROWS: usize = 64;
 
-/// Independent partial sums of a dot product, for vector instructions.
 const LANES: usize = 16;
 
 /// Summary of a linear layer's activations for [`quantize_calibrated`](crate::quantize_calibrated).
@@ -179,7 +178,6 @@ pub(crate) fn add_products(
     }
 }
 
-/// Columns of at most [`ROWS`] rows, padded with zeros.
 fn columns(rows: &[f32], width: usize) -> Vec<[f32; ROWS]> {
     let mut columns = vec![[0.0; ROWS]; width];
     for (at, row) in rows.chunks_exact(width).enumerate() {

@@ -89,7 +89,6 @@ impl Row<'_> {
         self.pairs[k / self.group].value(self.codes[k])
     }
 
-    /// Chooses pairs and codes from the first input to the last.
     fn feed_forward(
         &mut self,
         curvature: &Curvature,

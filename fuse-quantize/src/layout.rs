@@ -16,7 +16,6 @@ pub(crate) struct Layout {
     axis: usize,
     /// Indices after the packed axis: the stride of all three tensors along it.
     inner: usize,
-    /// Values along the packed axis.
     pub(crate) extent: usize,
     /// Groups along the packed axis, at least 1.
     pub(crate) groups: usize,
@@ -96,17 +95,14 @@ impl Layout {
         (outer * extent + along) * self.inner + inner
     }
 
-    /// Position of value `k` of a line.
     pub(crate) fn value(&self, line: usize, k: usize) -> usize {
         self.place(line, k, self.extent)
     }
 
-    /// Position of a word of a line.
     pub(crate) fn word(&self, line: usize, word: usize) -> usize {
         self.place(line, word, self.packing.words(self.extent))
     }
 
-    /// Index of the pair of a line's group.
     pub(crate) fn pair(&self, line: usize, group: usize) -> usize {
         self.place(line, group, self.groups)
     }
@@ -132,7 +128,6 @@ impl Layout {
         (before / self.extent * self.inner + inner, before % self.extent)
     }
 
-    /// Line of a pair and its group.
     pub(crate) fn group_of(&self, pair: usize) -> (usize, usize) {
         let (before, inner) = (pair / self.inner, pair % self.inner);
         (before / self.groups * self.inner + inner, before % self.groups)

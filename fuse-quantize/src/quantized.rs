@@ -140,7 +140,6 @@ impl Quantized {
         for line in 0..layout.lines {
             let word = |at: usize| self.words.get(layout.word(line, at)).copied().unwrap_or(0);
             for k in 0..layout.extent {
-                // At most 8 bits.
                 codes[layout.value(line, k)] = self.packing.unpack(k, word) as u8;
             }
         }

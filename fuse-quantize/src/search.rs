@@ -89,7 +89,6 @@ impl Group<'_> {
         self.each().map(square).sum()
     }
 
-    /// Best fit for the codes of another pair.
     fn regression(&self, pair: Pair) -> Option<Pair> {
         let (largest, dtype) = (self.packing.largest(), self.scheme.scales);
         let coded = self.each().map(|(x, cost)| (f64::from(pair.code(x, largest)), f64::from(x), cost));

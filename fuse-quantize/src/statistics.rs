@@ -54,7 +54,6 @@ pub(crate) fn between(packing: Packing, least: f32, most: f32, dtype: ScaleDType
     Pair { scale: dtype.up((most - offset) * (1.0 / packing.largest() as f32)), offset }
 }
 
-/// Two levels at `distance` from the middle.
 fn around(middle: f32, distance: f32, dtype: ScaleDType) -> Pair {
     // Stores the distance exactly, and hence the scale, which is twice as large.
     let distance = dtype.nearest(distance);

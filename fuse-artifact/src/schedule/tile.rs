@@ -169,7 +169,6 @@ impl Tile {
     }
 }
 
-/// Maximum elements of a slice for cooperative matrices, in either direction.
 const fn matrix_slice(span: u32, depth: u32) -> u32 {
     let (along_depth, along_span) = (span * (depth + SLICE_PAD), depth * (span + SLICE_PAD));
     if along_depth > along_span { along_depth } else { along_span }

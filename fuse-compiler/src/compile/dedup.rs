@@ -15,7 +15,6 @@ use crate::{
     fusion::{Group, GroupKind},
 };
 
-/// Index of distinct groups.
 #[derive(Default)]
 pub(super) struct GroupDedup {
     /// Distinct groups by a hash of their canonical form.
@@ -81,7 +80,6 @@ fn canonical(group: &Group) -> (Group, Vec<Slot>) {
     (group, slots)
 }
 
-/// Variants of an equal group with tensors `from` replaced by `to`.
 pub(super) fn rebind_slots(variants: &[Variant], from: &[Slot], to: &[Slot]) -> Vec<Variant> {
     let mut variants = variants.to_vec();
     if from == to {

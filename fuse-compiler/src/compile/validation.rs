@@ -10,7 +10,6 @@ use crate::validate::{self, Valid};
 /// Minimum shaders per thread: validating one takes about as long as starting a thread.
 const SHADERS_PER_THREAD: usize = 4;
 
-/// Validates every distinct shader that is not known to be valid.
 pub(super) fn validate_kernels<'k>(
     kernels: impl Iterator<Item = &'k Kernel>,
     valid: &Valid,

@@ -21,7 +21,6 @@ use crate::{
 /// Minimum shaders per thread. A shader takes about 70 µs; on busy cores a new thread may wait some milliseconds.
 const TEXTS_PER_THREAD: usize = 32;
 
-/// Number of schedules compiled per family.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum FamilyScope {
     Full,

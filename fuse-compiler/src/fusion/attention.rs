@@ -135,7 +135,6 @@ impl Context<'_> {
         &self.graph.nodes[node].ty
     }
 
-    /// The attention with this output, or the read that prevents it.
     fn pattern(&self, output: NodeId) -> Option<Result<Pattern, Read>> {
         let Op::Matmul { lhs, rhs } = *self.op(output) else { return None };
         let softmax = Softmax::find(self.graph, lhs)?;

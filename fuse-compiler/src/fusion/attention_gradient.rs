@@ -118,7 +118,6 @@ pub fn find(
 /// together, because a schedule may use another offset than the largest score.
 #[derive(Default)]
 struct Numbers {
-    /// The statistics that kernels store.
     stored: BTreeSet<NodeId>,
     /// Nodes between them and the softmax's statistics, both included.
     nodes: BTreeSet<NodeId>,
@@ -250,7 +249,6 @@ impl Search<'_> {
         };
         let products: BTreeSet<(NodeId, bool)> = found.iter().copied().filter(|&(node, _)| is_product(node)).collect();
         let mut leads = products.clone();
-        // Operands precede their users.
         for at in found {
             if self.sources(at).iter().any(|source| leads.contains(source)) {
                 leads.insert(at);

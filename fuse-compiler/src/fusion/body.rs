@@ -225,16 +225,13 @@ struct Walk<'w, 'a> {
     builder: &'w mut BodyBuilder<'a>,
     region: &'w Region<'w>,
     body: Body,
-    /// Values by node and the coordinates of the read.
     memo: HashMap<(NodeId, IndexMap), ValueId>,
     numbers: HashMap<Value, ValueId>,
     evaluated: BTreeMap<NodeId, Evaluated>,
-    /// Evaluations beyond the first of each value.
     repeats: usize,
 }
 
 struct Evaluated {
-    /// Distinct coordinates.
     places: usize,
     /// Values that the first evaluation added to the body.
     values: usize,

@@ -119,12 +119,11 @@ fn is_f16_matrix(graph: &Graph, product: NodeId, node: NodeId) -> bool {
     own == DType::F16 && product == DType::F16 && !dequantizes(graph, node)
 }
 
-/// True if a value is a pointwise function of a quantized tensor.
 pub(super) fn dequantizes(graph: &Graph, node: NodeId) -> bool {
     computed_from(graph, node).into_iter().any(|node| matches!(graph.nodes[node].op, Op::Dequantize(_)))
 }
 
-/// True if consumers should recompute a costlier value, because broadcasts make it of smaller values.
+/// True if consumers should recompute a value despite its cost, because broadcasts make it of smaller values.
 pub(super) fn is_cheap_to_repeat(graph: &Graph, node: NodeId) -> bool {
     let operations = computed_from(graph, node).into_iter().map(|node| operation_cost(&graph.nodes[node].op));
     is_repeated(graph, node) && operations.fold(0, u32::saturating_add) <= MAX_REPEATED_COST
@@ -230,7 +229,6 @@ pub fn body_cost(body: &Body) -> u32 {
     values_cost(body, 0..body.values.len()).saturating_add(repeated)
 }
 
-/// Gathers beyond the first through the same access.
 fn repeated_loads(body: &Body) -> usize {
     let access = |value: &Value| match value.op {
         ValueOp::Gather { access, .. } => Some(access),

@@ -16,7 +16,6 @@ use super::{
 };
 use crate::graph::{Graph, NodeId};
 
-/// Parameters written in place, with the node of the new value.
 pub(super) type InPlace = BTreeMap<u16, NodeId>;
 
 /// Parameters that launch order permits to write in place: all but `copied` and those that would form a cycle.
@@ -71,10 +70,7 @@ fn has_reductions(body: &Body) -> bool {
     body.values.iter().any(|value| matches!(value.op, ValueOp::Reduce(..)))
 }
 
-/// Copy kernels for parameters not written in place, and for further results of one value.
-///
-/// # Errors
-/// None: copied values are materialized.
+/// Copy kernels for parameters not written in place, and for further results of one value. Never fails.
 pub(super) fn copies(
     planner: &Planner<'_>,
     in_place: &InPlace,

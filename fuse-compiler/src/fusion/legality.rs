@@ -127,7 +127,6 @@ fn value_to_split(graph: &Graph, group: &Group, most: usize) -> Option<NodeId> {
     best.map(|(_, node)| node)
 }
 
-/// Values outside `inside` that `node` is computed from.
 fn inputs_under(graph: &Graph, node: NodeId, inside: &BTreeSet<NodeId>) -> BTreeSet<NodeId> {
     let mut found = BTreeSet::new();
     let mut pending = vec![node];

@@ -51,7 +51,6 @@ pub fn split_experts(graph: &Graph) -> Option<Graph> {
     Some(Graph { nodes, results, ..graph.clone() })
 }
 
-/// Reshape of `x`, or the source of `x` if it has that shape.
 fn reshaped(nodes: &mut Arena<Node>, x: NodeId, node: Node) -> NodeId {
     match nodes[x].op {
         Op::Reshape(source) if nodes[source].ty == node.ty => source,
@@ -96,7 +95,6 @@ struct Parting<'a> {
     graph: &'a Graph,
     mixture: &'a Mixture,
     nodes: &'a mut Arena<Node>,
-    /// New nodes of those before the sum.
     moved: &'a BTreeMap<NodeId, NodeId>,
 }
 

@@ -40,7 +40,6 @@ pub(super) fn merge(
                 cuts[partner].outputs.push(node);
                 let more = std::mem::take(&mut buffers[number]);
                 buffers[partner].extend(more);
-                // A full partner takes no further node.
                 if buffers[partner].len() >= most {
                     alike.remove(position);
                 }

@@ -44,7 +44,6 @@ pub(super) fn name(graph: &Graph, node: NodeId) -> String {
     format!("{} {node}", graph.nodes[node].op.name())
 }
 
-/// Operation that names a kernel in plans.
 fn main_node(graph: &Graph, group: &Group) -> NodeId {
     match &group.kind {
         GroupKind::Contraction(contraction) => contraction.matmuls[0],

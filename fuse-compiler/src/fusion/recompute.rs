@@ -20,7 +20,6 @@ const MAX_OPERATIONS: usize = 32;
 struct Reads {
     /// Upper bound of coordinates read per element.
     places: u32,
-    /// Some of these coordinates are computed.
     taken: bool,
 }
 

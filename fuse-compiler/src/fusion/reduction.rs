@@ -55,7 +55,6 @@ pub(super) fn store_access(graph: &Graph, rows: &RowSpace, node: NodeId, slot: S
     KernelAccess { access, dtype: ty.dtype, may_repeat: vec![false; rank], gathered: false }
 }
 
-/// Kernel name: its distinct reductions.
 pub(super) fn name(planner: &Planner<'_>, cut: &Cut) -> String {
     let ops = cut.region.iter().filter_map(|&node| match planner.graph.nodes[node].op {
         Op::Reduce { op, .. } => Some(op.name()),

@@ -21,7 +21,6 @@ use super::{
 };
 use crate::graph::{Graph, NodeId, Op};
 
-/// The operation that a region grows from.
 #[derive(Clone, Debug)]
 pub(super) enum Anchor {
     /// Products of equal shapes that share their left operand.
@@ -286,7 +285,6 @@ impl<'a, 'g> Growth<'a, 'g> {
         }
     }
 
-    /// True if the region's kernel could compute `candidate` from the values it holds.
     fn extends(&self, number: usize, candidate: NodeId, frontier: &mut Frontier) -> bool {
         let (graph, region) = (self.planner.graph, &self.regions[number]);
         let node = &graph.nodes[candidate];

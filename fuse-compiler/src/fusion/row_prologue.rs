@@ -87,7 +87,6 @@ pub(super) fn first_products(graph: &Graph, users: &[BTreeSet<NodeId>]) -> Vec<O
     first
 }
 
-/// The reductions and their dependents, if all of these end in the products' left operand.
 fn followers(
     planner: &Planner<'_>,
     owner: &BTreeMap<NodeId, usize>,

@@ -10,7 +10,6 @@ use crate::graph::{Graph, NodeId, Op, TensorType};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RowSpace {
-    /// Shape of values per element.
     pub(crate) shape: Vec<Size>,
     /// The reduced axes, sorted.
     pub(crate) axes: Vec<usize>,

@@ -47,7 +47,6 @@ impl Scatter {
     }
 }
 
-/// Marks values that depend on a reduction.
 const AFTER_ROWS: u32 = 1 << 31;
 
 /// Axes of the space that each value varies along, as bits.

@@ -112,7 +112,6 @@ impl<'a> Candidate<'a> {
         as_large && matches!(reader.kind, GroupKind::Pointwise | GroupKind::Reduction(_))
     }
 
-    /// Cost of one element of `roots` after unrolling; shared values count once.
     fn work(&self, roots: &[NodeId]) -> u32 {
         let (mut seen, mut pending, mut sum) = (BTreeSet::new(), roots.to_vec(), 0u32);
         while let Some(node) = pending.pop() {
@@ -135,7 +134,6 @@ impl<'a> Candidate<'a> {
     }
 }
 
-/// True for reductions over few elements of known number that are chains of one binary operation.
 fn is_short(graph: &Graph, node: NodeId) -> bool {
     match graph.nodes[node].op {
         Op::Reduce { op, x, ref axes } => {

@@ -83,7 +83,6 @@ struct Head {
     columns: u32,
 }
 
-/// Adds the cooperative-matrix schedules of one head; access `query` reads the queries.
 fn in_coop_matrices(facts: &Facts<'_>, directions: Directions, head: Head, query: u16, family: &mut Vec<ScheduleSpec>) {
     for tile in coop_matrix::tiles(head.depth, head.columns) {
         let mut requires = facts.exact_requirements(tile.depth, tile.columns);
@@ -100,7 +99,6 @@ fn in_coop_matrices(facts: &Facts<'_>, directions: Directions, head: Head, query
     }
 }
 
-/// Adds the schedules of one head with vector loads, best first.
 fn aligned(facts: &Facts<'_>, directions: Directions, head: Head, family: &mut Vec<ScheduleSpec>) {
     for (tile, split) in aligned_tiles(head) {
         let mut requires = facts.head_requirements(tile.depth, tile.columns);

@@ -59,7 +59,6 @@ pub const MAX_PRODUCTS: usize = 8;
 /// Workgroup memory of every WebGPU adapter, in bytes.
 const EVERY_ADAPTERS_BYTES: u32 = 16 * 1024;
 
-/// An aligned tile with the twins that it has.
 #[derive(Clone, Copy, Debug)]
 struct Aligned {
     tile: Tile,
@@ -208,7 +207,6 @@ impl<'a> Facts<'a> {
         Self { group, contraction, batch: batch as u8, lhs, rhs, row_prologue }
     }
 
-    /// Directions of all operands, if each has one.
     fn aligned(&self) -> Option<(Direction, Vec<Direction>)> {
         Some((self.lhs?, self.rhs.iter().copied().collect::<Option<Vec<_>>>()?))
     }
@@ -258,7 +256,6 @@ impl<'a> Facts<'a> {
         tiles
     }
 
-    /// True if a tile fits so many products and the rows of the left operand.
     fn holds(&self, tile: &Tile, products: u32) -> bool {
         holds_beside(tile, products, self.row_bytes(tile.rows, tile.invocations()))
     }
@@ -313,7 +310,6 @@ impl<'a> Facts<'a> {
         requires
     }
 
-    /// Requirements of vector loads along the given axes of each access's space.
     fn vector_loads(&self, lane_axes: impl Fn(u16, Space) -> Vec<u8>) -> Vec<Require> {
         let mut requires = vec![];
         for (i, access) in self.group.accesses.iter().enumerate() {
@@ -338,7 +334,6 @@ fn is_groupable(group: &Group, contraction: &Contraction) -> bool {
     contraction.rhs.len() > 1 && contraction.rhs.iter().all(loaded) && group.stores.iter().all(apart)
 }
 
-/// Products that a value is computed from.
 pub(crate) fn sums_of(body: &Body, value: ValueId) -> BTreeSet<u8> {
     let sum =
         |value: ValueId| if let ValueOp::Accumulator(product) = body.values[value].op { Some(product) } else { None };

@@ -106,7 +106,6 @@ struct Search<'a> {
     body: &'a Body,
     accesses: &'a [KernelAccess],
     batch: u8,
-    /// Values that the search may still visit.
     left: Cell<usize>,
 }
 
@@ -282,7 +281,6 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// True if a value is equal for all queries and keys.
     fn is_of_batch(&self, value: ValueId) -> bool {
         let op = &self.body.values[value].op;
         let moves = |access: u16| {

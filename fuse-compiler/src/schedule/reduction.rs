@@ -236,7 +236,6 @@ impl<'a> Facts<'a> {
         vec![split_twin(&layered), layered, scheduled([1024, 1])]
     }
 
-    /// Schedules for sums with few elements per kept index.
     fn scatters(&self) -> Vec<ScheduleSpec> {
         let mut stores = self.group.stores.iter().filter_map(|store| store.access.as_ref());
         if self.kept == 0 || stores.any(|store| self.is_per_element(store)) {
@@ -264,7 +263,6 @@ impl<'a> Facts<'a> {
         vec![split_twin(&whole), whole, scheduled([256, 1]), scheduled([8, 32])]
     }
 
-    /// A schedule for rows of any length, with scalar loads.
     fn streamed(&self, shape: [u32; 2], axes: [u8; 2]) -> ScheduleSpec {
         self.scheduled(ReductionOrder::rows(RowLoads::Streamed), shape, axes)
     }

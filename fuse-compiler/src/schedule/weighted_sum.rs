@@ -200,7 +200,6 @@ impl Facts<'_> {
         })
     }
 
-    /// Requires that depths and columns equal `head`.
     fn exact_requirements(&self, head: u32) -> Vec<Require> {
         let mut requires = vec![];
         let mut exactly = |size: Option<u64>, axis: u8| {

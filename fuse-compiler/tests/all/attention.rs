@@ -122,7 +122,6 @@ impl Builder {
         self.push(Op::Permute { x, permutation }, dtype, shape)
     }
 
-    /// A product with the broadcast batch axes of its operands.
     fn matmul(&mut self, lhs: NodeId, rhs: NodeId) -> NodeId {
         let (l, r) = (self.ty(lhs), self.ty(rhs));
         let rank = l.rank();
@@ -228,7 +227,6 @@ fn causal(b: &mut Builder, s: NodeId) -> NodeId {
     b.select(seen, s, hidden)
 }
 
-/// The last `window` keys up to the query's own position.
 fn window(b: &mut Builder, s: NodeId, window: i64) -> NodeId {
     let rank = b.ty(s).rank();
     let (query, key) = (b.coordinate(s, rank - 2), b.coordinate(s, rank - 1));

@@ -39,7 +39,6 @@ fn square(graph: &Graph, function: &Function) -> Vec<String> {
     stored.map(|spec| &*spec.shape).filter(grows).map(|shape| format!("{shape:?}")).collect()
 }
 
-/// A function of queries, keys and values with `scores` of the product `s`.
 fn attention(name: &str, parameters: &str, scores: &str, wrt: &str, results: &str) -> String {
     format!(
         "pub fn {name}(q: f32[H, S, 32], k: f32[H, S, 32], v: f32[H, S, 32], c: f32[H, S, 32]{parameters}) -> {results} {{
@@ -172,7 +171,6 @@ fn a_plan_says_what_it_stores() {
     assert!(reasons(&functions[1].1).iter().any(|reason| reason.contains("result")), "{}", functions[1].1.plan);
 }
 
-/// Masked keys are skipped in the gradients of queries and of keys and values.
 #[test]
 fn masks_are_found_in_gradients() {
     let masked = |name: &str, condition: &str| {

@@ -133,7 +133,6 @@ fn gradients_of_cotangents_are_those_of_differences() {
         let own = instance.graph.params.len();
         let all = inputs(vjp, &dims, 7);
         let found = run(vjp, &all);
-        // Sum of the results weighted by the cotangents.
         let total = |arguments: &[Value]| -> f64 {
             let results = run(&instance.graph, arguments);
             let floats = results.iter().filter(|result| result.dtype.is_float());
@@ -218,7 +217,6 @@ fn what_is_kept_follows_the_rule() {
         ("#[differentiable] fn f(x: f32[M, K], w: f32[K, N]) -> f32[M, N] { gelu(matmul(x, w)) }", "x w · f32[M, N]"),
         // A needed result is not kept twice.
         ("#[differentiable] fn f(x: f32[M, K], w: f32[K, N]) -> f32[M, N] { tanh(matmul(x, w)) }", "x w · result 0"),
-        // Checkpointed values are not kept.
         ("#[differentiable] fn f(x: f32[M, K], w: f32[K, N]) -> f32[M, N] { checkpoint(gelu(matmul(x, w))) }", "x w ·"),
         (
             "#[differentiable] fn f(x: f32[M, K], w: f32[K, N], v: f32[N, N]) -> f32[M, N] {

@@ -101,7 +101,6 @@ fn unrounded(graph: &Graph, inputs: &[Value]) -> Vec<Value> {
     values.map(|(dtype, shape, data)| Value { dtype, shape, data }).collect()
 }
 
-/// Derivatives of the first result by one element of a parameter.
 fn slopes(graph: &Graph, inputs: &[Value], (parameter, element): (usize, usize)) -> Vec<f64> {
     let mut direction: Vec<Vec<f64>> = inputs.iter().map(|input| vec![0.0; input.data.len()]).collect();
     direction[parameter][element] = 1.0;
@@ -359,7 +358,6 @@ fn elements_at_computed_places() {
         "let y = gather(x, ids) * 2.0; let z = gather(x, 2 - ids);",
         "sum(y * y * z)",
     );
-    // The gradient of a gather's gradient.
     check(
         vec![table(), ids(&[2.0, 0.0, 2.0])],
         "let y = gather(x, ids); let g = grad(sum(y * y * y), wrt = x);",
@@ -423,7 +421,6 @@ fn values_between_and_functions_of_the_block() {
     assert!((found[1].data[0] - 2.0 * h * (1.0 - h * h) * 0.5).abs() < 1e-12);
 }
 
-/// All differentiable programs compile to kernels that pass naga.
 #[test]
 fn gradients_compile() {
     for source in [
@@ -481,7 +478,6 @@ fn checkpoints_change_no_gradient() {
             let graph = graphs(&format!("{of} {{ {statements} {found} }}")).remove(0);
             run_exact(&graph, &inputs(&parameters())).unwrap()
         };
-        // Also gradients of gradients.
         for (found, expected) in gradient(statements).iter().zip(gradient(&plain)) {
             for (found, expected) in found.data.iter().zip(&expected.data) {
                 assert!(
@@ -500,7 +496,6 @@ fn the_plan_says_what_is_kept() {
     let cases = [
         ("let y = matmul(tanh(matmul(x, w)), w);", "16*B", "f32[B, 4]"),
         ("let y = tanh(matmul(tanh(matmul(tanh(matmul(x, w)), w)), w));", "32*B", "f32[B, 4] f32[B, 4]"),
-        // Its result, which the loss reads.
         ("let y = checkpoint(tanh(matmul(tanh(matmul(tanh(matmul(x, w)), w)), w)));", "16*B", "f32[B, 4]"),
         ("let y = exp(x * x) * sum(w);", "4", "f32[1, 1]"),
         // The attention's values and two statistics per row.

@@ -38,7 +38,6 @@ fn kernels(source: &str) -> usize {
     compile(&graph(source), &options).unwrap_or_else(|error| panic!("{error}")).function.kernels.len()
 }
 
-/// First element of the first result; inputs have one element each.
 fn value(source: &str, inputs: &[f64], rank: usize) -> f64 {
     let inputs = inputs.iter().map(|&x| Value::from_data(DType::F32, &vec![1; rank], vec![x]).expect("a number"));
     run_exact(&graph(source), &inputs.collect::<Vec<_>>()).expect("a result")[0].data[0]
@@ -101,7 +100,6 @@ fn scores_and_masks_of_attentions_may_be_long() {
     let head = "pub fn f(q: f32[S, 16], k: f32[S, 16], v: f32[S, 16]) -> f32[S, 16] { let s = matmul(q, transpose(k));";
     let scores = "let s = tanh(s) * 2.0;".repeat(2000);
     assert_eq!(planned(&format!("{head} {scores} matmul(softmax(s), v) }}"))[1], 1);
-    // Each mask reads the previous one twice.
     let mask = "let i = i + i; let seen = seen && i > index(s, axis = 1) && seen;".repeat(300);
     let start = "let i = reshape(index(s, axis = 0) + 1, [S, S]); let seen = i > index(s, axis = 1);";
     assert_eq!(kernels(&format!("{head} {start} {mask} matmul(softmax(select(seen, s, -inf)), v) }}")), 1);

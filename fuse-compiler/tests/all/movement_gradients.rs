@@ -72,7 +72,6 @@ fn walked(graph: &Graph) -> u64 {
     graph.nodes.iter().map(elements).sum()
 }
 
-/// Gradients of movements are linear: an adjoint is read in place, not searched for.
 #[test]
 fn gradients_of_movements_are_linear() {
     let swin =

@@ -30,7 +30,6 @@ fn plan(graph: &Graph, policy: Policy) -> Groups {
     groups
 }
 
-/// A word for a group: its kind with its number of reductions or products.
 fn word(group: &Group) -> String {
     let count = |body: &Body| body.values.iter().filter(|value| matches!(value.op, ValueOp::Reduce(..))).count();
     let reductions = count(&group.body);

@@ -39,7 +39,6 @@ fn value(shape: &[usize], data: &[f64]) -> Value {
     Value::from_data(DType::F32, shape, data).expect("as many numbers as elements")
 }
 
-/// Results with every value of the graph rounded to `f32`.
 fn rounded(graph: &Graph, inputs: &[Value]) -> Vec<Vec<f64>> {
     let results =
         run_bounded(graph, inputs, Stores::EveryNode).unwrap_or_else(|error| panic!("{}: {error}", graph.name));
@@ -233,7 +232,6 @@ fn third_derivatives_of_products_with_zeros() {
     }
 }
 
-/// Attention with M queries and N keys: output and gradients.
 const ATTENTION: &str = "
     fn value(q: f32[M, D], k: f32[N, D], v: f32[N, D], b: f32[M, N]) -> f32[M, D] {
         matmul(softmax(matmul(q, transpose(k)) + b), v)

@@ -137,6 +137,5 @@ fn what_webnn_lacks_is_refused_where_it_is_written() {
     for (text, expected) in refusals {
         assert_eq!(refused(&format!("#[webnn] {text}")), [format!("`#[webnn]` function with {expected}")], "{text}");
     }
-    // Each operation is reported; a generic function is refused once.
     assert_eq!(refused("#[webnn] fn f<T: Float>(x: T[N]) -> T[N] { atan(x) + expm1(x) }").len(), 2);
 }

@@ -18,7 +18,6 @@ fn functions(source: &str) -> Vec<Function> {
         .collect()
 }
 
-/// Maximum bytes per workgroup of the function and each alternative.
 fn largest(function: &Function) -> Vec<u32> {
     let all = std::iter::once(function).chain(function.alternatives.iter());
     let of_kernels = |function: &Function| {

@@ -34,7 +34,6 @@ impl<const LEN: usize, const RUNS: usize> Block<LEN, RUNS> {
         }
     }
 
-    /// Applies a formula of run, scale and code to each code.
     #[inline(always)]
     fn each_run(&self, out: &mut [f32; LEN], value: impl Fn(usize, f32, u8) -> f32) {
         let len = LEN / RUNS;
@@ -74,7 +73,6 @@ trait Visitor {
     );
 }
 
-/// Dispatches by type; false for types without codes.
 fn visit(ty: BlockType, visitor: impl Visitor) -> bool {
     match ty {
         BlockType::Q4_0 => visitor.blocks(4, legacy::q4_0),

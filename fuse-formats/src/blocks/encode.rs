@@ -81,7 +81,6 @@ fn q8_0(values: &[f32; SMALL], out: &mut [u8]) {
     }
 }
 
-/// First of the values with the largest magnitude.
 fn farthest(values: &[f32; SMALL]) -> f32 {
     let mut farthest = 0.0f32;
     for &value in values {
@@ -126,7 +125,6 @@ fn write_nibbles(out: &mut [u8], codes: &[u8; SMALL]) {
     }
 }
 
-/// Fifth bits of all codes, element 0 lowest.
 fn fifth_bits(codes: &[u8; SMALL]) -> [u8; 4] {
     let bits = codes.iter().enumerate().fold(0, |bits, (j, code)| bits | (u32::from(code >> 4) << j));
     bits.to_le_bytes()

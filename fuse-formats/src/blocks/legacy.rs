@@ -41,7 +41,6 @@ pub(super) fn q8_0(block: &[u8; 34]) -> Block<SMALL, 1> {
     Block { codes, scales: [half_at(block, 0)], base: Base::Zero(128) }
 }
 
-/// Nibbles of 16 bytes.
 fn nibbles(bytes: &[u8]) -> [u8; SMALL] {
     let mut codes = [0; SMALL];
     let (low, high) = codes.split_at_mut(SMALL / 2);
@@ -51,7 +50,6 @@ fn nibbles(bytes: &[u8]) -> [u8; SMALL] {
     codes
 }
 
-/// Adds fifth bits to codes, element 0 lowest.
 fn with_fifth_bits(mut codes: [u8; SMALL], bits: [u8; 4]) -> [u8; SMALL] {
     let bits = u32::from_le_bytes(bits);
     for (j, code) in codes.iter_mut().enumerate() {

@@ -80,7 +80,6 @@ impl<'a> Cursor<'a> {
         self.array(place).map(|bytes| u64::from_le_bytes(*bytes))
     }
 
-    /// Reads a length in bytes and a string.
     pub(super) fn string(&mut self, place: Place<'_>) -> Result<&'a str, Error> {
         let length = self.u64(place)?;
         let bytes = self.take(length, place)?;

@@ -181,7 +181,6 @@ pub(super) fn place<'a>(
     data: &'a [u8],
     alignment: usize,
 ) -> Result<Vec<Tensor<'a>>, Error> {
-    // Start, end and index of each non-empty tensor.
     let mut ranges = vec![];
     let mut tensors = Vec::with_capacity(descriptions.len());
     for Description { mut tensor, offset, size } in descriptions {

@@ -10,7 +10,6 @@ use crate::codes::Codes;
 
 const MULTIPLE: usize = Packing::GROUP_MULTIPLE;
 
-/// Quantized tensor of `codes`, which match `shape`, with groups along `axis`.
 pub(super) fn quantized(what: String, codes: Codes, shape: &[usize], axis: usize) -> Result<Quantized, Error> {
     if codes.codes.is_empty() {
         return Err(Error::Empty { what, shape: shape.to_vec() });

@@ -76,7 +76,6 @@ impl GptqLayout {
         let (mut zeros, mut zeros_of) = (vec![], None);
         for (row, out) in out.chunks_exact_mut(n).enumerate() {
             let group = arrays.g_idx.map_or(row / self.group_size, |g_idx| g_idx[row] as usize);
-            // Most rows of a group are adjacent.
             if zeros_of != Some(group) {
                 zeros = self.zeros(&arrays.qzeros[group * word_columns..][..word_columns]);
                 zeros_of = Some(group);

@@ -136,7 +136,6 @@ fn code(bytes: &[u8], bits: u32, index: usize) -> u8 {
     (bytes[index / per_byte] >> (index % per_byte * bits as usize)) & super::bits::largest(bits) as u8
 }
 
-/// Packs rows of `len` codes into `row_bytes` bytes each.
 fn pack_rows(
     argument: &'static str,
     codes: &[u8],

@@ -81,7 +81,6 @@ fn plain_values_are_read_as_they_are() {
     let values = [0.0f32, -0.0, 1.5, f32::MIN_POSITIVE, f32::INFINITY, 1e-45];
     let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
     assert_eq!(bits(&decoded(BlockType::F32, &bytes)), bits(&values));
-    // Infinite `f16` and `bf16` values.
     assert_eq!(decoded(BlockType::F16, &[0, 0x7c, 0, 0xfc]), [f32::INFINITY, f32::NEG_INFINITY]);
     assert_eq!(decoded(BlockType::Bf16, &[0x80, 0x7f, 0xc0, 0xbf]), [f32::INFINITY, -1.5]);
 }
@@ -176,7 +175,6 @@ fn mix(seed: u64, count: usize) -> impl Iterator<Item = u64> {
     })
 }
 
-/// `digest` of `make.py`.
 fn digest(words: Vec<u32>) -> u64 {
     words.into_iter().enumerate().fold(0, |sum: u64, (i, word)| {
         let weight = (i as u64).wrapping_mul(GOLDEN) | 1;

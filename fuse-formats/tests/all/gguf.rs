@@ -15,7 +15,6 @@ use fuse_formats::{
 };
 use proptest::prelude::*;
 
-/// Counts the bytes that this thread allocates.
 struct Counting;
 
 thread_local! {

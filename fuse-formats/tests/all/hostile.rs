@@ -31,7 +31,6 @@ impl File {
         dimensions.iter().fold(start, |file, &size| file.u64(size)).u32(ty).u64(offset)
     }
 
-    /// Zeros up to a multiple of 32, then `count` more.
     fn data(mut self, count: usize) -> Self {
         self.0.resize(self.0.len().next_multiple_of(32) + count, 0);
         self

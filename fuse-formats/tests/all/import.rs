@@ -114,13 +114,11 @@ proptest! {
         let numbers: Vec<f32> = random.many(n * blocks, |word| word as f32 / u32::MAX as f32 - 0.3);
         let short: Vec<f32> = numbers.iter().map(|x| f32::from_bits(x.to_bits() & !0xff)).collect();
         let mut expected = vec![f32::NAN; n * layout.k];
-        // 16 significant bits.
         let arrays = NBitsArrays { b: &b, scales: &short, zero_points };
         layout.decode(&arrays, &mut expected).unwrap();
         let quantized = import::n_bits(&layout, &arrays).unwrap();
         prop_assert_eq!((quantized.packing.bits(), &quantized.shape[..]), (bits, &[n, layout.k][..]));
         same(&quantized, &expected)?;
-        // All 24 bits.
         let arrays = NBitsArrays { scales: &numbers, ..arrays };
         layout.decode(&arrays, &mut expected).unwrap();
         let values = import::n_bits(&layout, &arrays).unwrap().dequantize();
@@ -279,7 +277,6 @@ fn runs_of_16_are_refused_unless_they_are_equal() {
         );
         assert_eq!(error.to_string(), text);
     }
-    // The second group of the second row.
     let layout = NBitsLayout { bits: 4, n: 2, k: 64, block_size: 16 };
     let scales = [1.0, 1.0, 2.0, 2.0, 3.0, 3.0, 4.0, 5.0];
     let arrays = NBitsArrays { b: &[0x9a; 64], scales: &scales, zero_points: None };

@@ -240,7 +240,6 @@ fn cut(words: &[i32], bits: u32) -> Vec<u32> {
     text.as_bytes().chunks_exact(bits as usize).map(code).collect()
 }
 
-/// [`cut`] for bytes.
 fn cut_bytes(bytes: &[u8], bits: u32) -> Vec<u8> {
     let text: String = bytes.iter().map(|byte| format!("{byte:08b}").chars().rev().collect::<String>()).collect();
     let code = |digits: &[u8]| digits.iter().rev().fold(0, |code, digit| 2 * code + (digit - b'0'));

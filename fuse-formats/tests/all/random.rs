@@ -13,7 +13,6 @@ impl Random {
         (0..count).map(next).collect()
     }
 
-    /// Finite scales of both signs.
     pub(crate) fn scales(&mut self, count: usize) -> Vec<f16> {
         self.many(count, |word| f16::from_bits(word as u16 & 0xbfff))
     }

@@ -29,7 +29,6 @@ fn activations(seed: u64) -> Vec<f32> {
     (0..ROWS * INPUTS).map(|i| value(i / INPUTS, i % INPUTS) + 0.1 * noise[i]).collect()
 }
 
-/// Outputs `[rows, outputs]` of weights `[outputs, inputs]`.
 fn outputs(weights: &[f32], activations: &[f32]) -> Vec<f32> {
     let rows = activations.chunks(INPUTS);
     let dot = |a: &[f32], b: &[f32]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f32>();

@@ -42,7 +42,6 @@ fn shape_for(scheme: &QuantScheme, odd: usize, other: [usize; 2]) -> [usize; 3] 
     shape
 }
 
-/// Scale of each value, by the documented layout.
 fn scales(quantized: &Quantized) -> Vec<f32> {
     let (shape, axis) = (&quantized.shape, quantized.axis);
     let inner: usize = shape[axis + 1..].iter().product();

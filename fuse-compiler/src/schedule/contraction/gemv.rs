@@ -24,7 +24,6 @@ const ONE_ROW: &[([u32; 2], bool, bool)] = &[([64, 16], true, false), ([32, 64],
 /// H200, and lost up to 62 %.
 const FEW_ROWS: [[u32; 2]; 2] = [[32, 64], [16, 64]];
 
-/// Columns and depth lanes for few rows of contiguous depths.
 const FEW_ROWS_ALONG_DEPTH: [[u32; 2]; 2] = [[16, 64], [8, 128]];
 
 const MAX_ROWS: u32 = 8;
@@ -32,7 +31,6 @@ const MAX_ROWS: u32 = 8;
 const DOT: [u32; 2] = [8, 32];
 
 impl Facts<'_> {
-    /// Adds the schedules for right operands that are not packed.
     pub(super) fn push_gemvs(&self, family: &mut Vec<ScheduleSpec>) {
         if self.one_direction() == Some(Direction::Depth) {
             let [columns, depth_lanes] = DOT;
@@ -102,7 +100,6 @@ impl Facts<'_> {
         requires
     }
 
-    /// Requirements of a schedule for at most `rows` rows and right operands of one direction.
     fn few_rows_requirements(&self, rows: u32, rhs: Direction) -> Vec<Require> {
         let mut requires = vec![
             Require::AtMost { axis: self.rows(), value: rows },

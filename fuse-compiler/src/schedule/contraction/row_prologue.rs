@@ -11,7 +11,6 @@ pub(crate) const SHARING: u32 = 16;
 
 #[derive(Clone, Debug)]
 pub(crate) struct RowPrologue {
-    /// Level of each value of the operand's program.
     pub(crate) levels: Vec<Level>,
     /// Reductions by stage, each with its input.
     pub(crate) stages: Vec<Vec<(ValueId, ValueId)>>,

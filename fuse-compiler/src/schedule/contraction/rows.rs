@@ -89,7 +89,6 @@ const SPLIT: [Tile; 2] = [
     Tile { k: K::Split, ..Tile::new(64, 64, 16, [8, 4]) },
 ];
 
-/// Tile of that second pass, for a group that reduces rows.
 pub(crate) fn finishing_tile(group: &Group) -> Option<Tile> {
     let known = group.shape.last().and_then(Size::as_constant).and_then(|columns| u32::try_from(columns).ok());
     let width = known.map_or(MAX_COLUMNS, |columns| columns.clamp(1, MAX_COLUMNS).next_multiple_of(WIDTH_STEP));

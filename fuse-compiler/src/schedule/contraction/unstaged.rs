@@ -11,7 +11,6 @@ use crate::schedule::ROUNDS_ALONE;
 /// 8×8 sums per invocation: software adapters, their target, compile more very slowly.
 const VECTORS: Tile = Tile { mainloop: Mainloop::Unstaged, ..k_aligned(Tile::new(32, 64, LANES, [8, 8])) };
 
-/// [`VECTORS`] for any size and stride.
 const SCALAR: Tile = Tile { mainloop: Mainloop::Unstaged, ..scalar(Tile::new(32, 64, 1, [8, 8])) };
 
 impl Facts<'_> {

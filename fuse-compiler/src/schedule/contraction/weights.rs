@@ -98,7 +98,6 @@ const FEW_ROWS: [u32; 2] = [16, 64];
 const MAX_FEW_ROWS: u32 = 4;
 
 impl Facts<'_> {
-    /// Weights that gemvs read by packed words, if there are such schedules.
     pub(super) fn packed_weights(&self) -> Option<Vec<Weights<'_>>> {
         Weights::all(self.group, self.contraction)
             .filter(|_| self.row_prologue.is_none() && self.lhs == Some(Direction::Depth))

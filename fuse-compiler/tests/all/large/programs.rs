@@ -2,7 +2,6 @@
 
 use std::iter::once;
 
-/// Successive values of `x`, cycling through four operations.
 fn chained(operations: usize, kinds: [&str; 4]) -> String {
     (0..operations).map(|i| format!("let x = {};", kinds[i % 4])).collect()
 }
@@ -19,7 +18,6 @@ pub(crate) fn layers(count: usize) -> String {
     format!("pub fn f(x: f32[M, 32]{parameters}) -> f32[M, 32] {{ {body} x }}")
 }
 
-/// Independent reductions, added up.
 pub(crate) fn reductions(count: usize) -> String {
     let sum = |i: usize| format!("let s{i} = sum(exp(x * {i}.5), axis = 1);\n");
     let total = (1..count).fold("let t = s0;\n".to_owned(), |text, i| text + &format!("let t = t + s{i};\n"));

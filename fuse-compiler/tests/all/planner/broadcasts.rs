@@ -166,7 +166,6 @@ fn function_has_temporary(source: &str, elements: u64) -> bool {
     function(source).alternatives.iter().any(|plan| temporaries(plan).contains(&elements))
 }
 
-/// True if a plan's last kernel has a variant with cooperative matrices.
 fn multiplies_matrices(function: &Function) -> bool {
     let kernel = function.kernels.last().expect("a kernel");
     kernel.variants.iter().any(|variant| variant.features.coop_matrix > 0)
@@ -174,7 +173,6 @@ fn multiplies_matrices(function: &Function) -> bool {
 
 #[test]
 fn operands_of_f16_can_be_stored_for_cooperative_matrices() {
-    // Both operands normalized by row.
     let cosine = "fn f(x: f16[M, K], y: f16[N, K]) -> f16[M, N] {
         let a = x / sqrt(sum(x * x, axis = 1, keepdim = true));
         let b = y / sqrt(sum(y * y, axis = 1, keepdim = true));

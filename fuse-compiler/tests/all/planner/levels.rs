@@ -21,16 +21,13 @@ const MATRIX: &str = "x: f32[M, N]";
 const ONE_INDEX: &str = "x: f32[M, N], i: i32[N]";
 const TWO_INDICES: &str = "x: f32[M, N], i: i32[N], k: i32[N]";
 
-/// Two-dimensional heat equation, one step.
 const HEAT: &str = "let x = x + 0.1 * (roll(x, axis = 0, shift = 1) + roll(x, axis = 0, shift = -1)
     + roll(x, axis = 1, shift = 1) + roll(x, axis = 1, shift = -1) - 4.0 * x);";
 
-/// The Game of Life, one generation.
 const LIFE: &str = "let r = roll(x, axis = 0, shift = 1) + x + roll(x, axis = 0, shift = -1);
     let n = roll(r, axis = 1, shift = 1) + r + roll(r, axis = 1, shift = -1) - x;
     let x = select(n == 3.0, 1.0, select(n == 2.0, x, 0.0));";
 
-/// One doubling step of a scan.
 const SCAN: &str = "let x = x + slice(pad(x, axis = 1, before = 3), axis = 1, start = 0, end = N);";
 
 #[test]
