@@ -80,8 +80,8 @@ impl Schedule {
 
     /// Rows, columns and depth step of a workgroup.
     ///
-    /// Pointwise: columns are an invocation's elements. Reduction: rows are kept indices. Attention: rows are queries.
-    /// For all but products, depth counts keys or elements, and a workgroup has all columns.
+    /// Pointwise: columns are an invocation's elements. Reduction: rows are kept indices, and depth counts elements.
+    /// Attention: rows are queries. Attention and weighted sum: a workgroup has all columns, and depth counts keys.
     pub fn extents(&self) -> [u64; 3] {
         let [rows, columns, depth] = match self {
             Self::Pointwise(pointwise) => [1, pointwise.lanes, 1],

@@ -96,7 +96,7 @@ pub(crate) fn finishing_tile(group: &Group) -> Option<Tile> {
 }
 
 /// Aligned tiles of one width: one with few rows, up to three with many, one with k-groups. `row_bytes` is the
-/// workgroup memory of their row prologues.
+/// workgroup memory of row prologues and partial row results.
 fn tiles(width: u32, products: u32, row_bytes: &dyn Fn(&Tile) -> u32) -> Vec<Tile> {
     let tile = |rows, invocation| Tile::new(rows, width, 16, invocation);
     let fits = |tile: &Tile| INVOCATIONS.contains(&tile.invocations());
