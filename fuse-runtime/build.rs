@@ -4,35 +4,41 @@
 
 use std::{collections::BTreeSet, env, error::Error, fmt::Write as _, fs, path::Path};
 
-#[path = "src/order.rs"]
+/// Types of the runtime that tables name.
+#[path = "src/context"]
 #[allow(dead_code, unreachable_pub, reason = "the runtime's")]
-mod order;
+mod context {
+    pub(crate) mod control_flow;
+    pub(crate) mod environment;
+    pub(crate) mod hardware;
+}
 /// The runtime's own reader of tables.
 #[path = "src/tune"]
 #[allow(dead_code, unreachable_pub, unused_imports, reason = "what programs do with tables is not needed here")]
 mod tune {
     pub(crate) mod builtin_check;
     pub(crate) mod distance;
-    pub(crate) mod environment;
     pub(crate) mod file;
-    pub(crate) mod hardware;
     pub(crate) mod knobs;
+    pub(crate) mod order;
     pub(crate) mod table;
 }
 
-use tune::{builtin_check::vet, environment::Environment, file::parse, table::Table};
+use context::environment::Environment;
+use tune::{builtin_check::vet, file::parse, table::Table};
 
 fn main() -> Result<(), Box<dyn Error>> {
     for watched in ["build.rs", "tables"] {
         println!("cargo::rerun-if-changed={watched}");
     }
     for module in [
-        "order",
         "tune/distance",
-        "tune/environment",
+        "context/environment",
         "tune/file",
-        "tune/hardware",
+        "context/hardware",
         "tune/knobs",
+        "tune/order",
+        "context/control_flow",
         "tune/table",
         "tune/builtin_check",
     ] {

@@ -1,9 +1,10 @@
 //! Devices, tensors and launches for kernels compiled by `fuse!`.
 //!
-//! Data flows one way: tensors -> checked shapes (`check`) -> launch plan (`plan`) -> recording (`record`) ->
-//! submission -> readback (`readback`). A [`Sequence`] keeps what `plan` and `record` prepared (`capture`, `sequence`).
+//! Four layers, each of which names only those before it: `context` (an open device), `tune` (what is known about speed),
+//! `plan` (from shapes to dispatches), `api` (the public types). A launch goes from checked shapes (`plan::check`) through a
+//! plan (`plan::launch_plan`) and the recorder (`context::record`) to a submission; `context::readback` reads results.
 //! Kernels arrive as artifacts ([`artifact::Function`]), compiled and validated while the program was built; this crate
-//! does not link the compiler. The only shaders of its own are those that quantize (`quantizer`).
+//! does not link the compiler. The only shaders of its own are those that quantize (`api::quantizer`).
 //!
 //! ```no_run
 //! use fuse_runtime::{Device, Tensor2};
@@ -24,92 +25,55 @@
     allow(clippy::arc_with_non_send_sync, reason = "natively they are, and both share their types")
 )]
 
-mod adapters;
-#[cfg(feature = "ndarray")]
-mod arrays;
-mod bind;
-#[cfg(target_arch = "wasm32")]
-mod browser;
-mod builder;
-mod callable;
-mod capture;
-mod check;
-mod checked;
-mod code_size;
-mod device;
-mod disk;
-#[cfg(not(target_arch = "wasm32"))]
-mod driver_lock;
-mod element;
-mod error;
-mod fault;
-mod hold;
-mod info;
-mod kernels;
-mod launch;
-mod lock;
-mod operand;
-mod order;
-mod pipeline;
+mod api;
+mod context;
 mod plan;
-#[cfg(not(target_arch = "wasm32"))]
-mod poller;
-mod pool;
-mod profile;
-mod pullback;
-mod quantized;
-mod quantizer;
-mod random;
-mod rank;
-mod raw;
-mod readback;
-mod record;
-#[cfg(all(feature = "reference", not(target_arch = "wasm32")))]
-#[doc(hidden)]
-pub mod reference;
-mod sequence;
-mod shape;
-mod specialization;
-mod specialize;
-#[cfg(any(test, all(feature = "subgroup-matrix", target_arch = "wasm32")))]
-mod subgroup_matrix;
-mod tensor;
-mod text;
 mod tune;
-mod upload;
-mod warm;
-#[cfg(all(feature = "webnn", target_arch = "wasm32"))]
-mod webnn;
 
 pub use fuse_artifact as artifact;
 pub use fuse_quantize as quantize;
 pub use fuse_quantize::{QuantScheme, Quantized};
 pub use half::f16;
 
-pub use crate::{
-    builder::DeviceBuilder,
-    device::Device,
-    element::{Element, Float, Integer, Number, Signed},
-    error::Error,
-    info::{AdapterKind, Backend, DeviceInfo, Limits},
-    kernels::Kernels,
-    launch::Arg,
-    operand::{Operand, OperandOf},
-    plan::{Decision, Explanation, KernelExplanation},
-    pool::MemoryReport,
-    profile::{Profile, ProfileEntry},
-    quantized::{Bits, Q1, Q2, Q3, Q4, Q8, QTensor},
-    rank::{AtLeast, BroadcastRank, Exactly, MatmulRank, OneLess, OneMore, Rank, Ranked, SameRank},
-    sequence::Sequence,
-    shape::MAX_RANK,
-    tensor::{Tensor, Tensor0, Tensor1, Tensor2, Tensor3, Tensor4, Tensor5, Tensor6},
-    tune::{Adapters, CUT_OFF, ControlFlow, Entry, Environment, Hardware, Measured, Status, Table, Tuning, Vendor},
-};
-
+#[cfg(all(feature = "reference", not(target_arch = "wasm32")))]
+#[doc(hidden)]
+pub use crate::api::reference;
 #[cfg(feature = "tune")]
-pub use crate::tune::{Progress, Search};
+pub use crate::api::search::{Progress, Search};
 #[cfg(all(feature = "webnn", target_arch = "wasm32"))]
-pub use crate::webnn::{WebNn, WebNnOptions, WebNnPower};
+pub use crate::api::webnn::{WebNn, WebNnOptions, WebNnPower};
+pub use crate::{
+    api::{
+        arg::Arg,
+        builder::DeviceBuilder,
+        device::Device,
+        kernels::Kernels,
+        operand::{Operand, OperandOf},
+        profile::{Profile, ProfileEntry},
+        quantized::{Bits, Q1, Q2, Q3, Q4, Q8, QTensor},
+        rank::{AtLeast, BroadcastRank, Exactly, MatmulRank, OneLess, OneMore, Rank, Ranked, SameRank},
+        sequence::Sequence,
+        tensor::{Tensor, Tensor0, Tensor1, Tensor2, Tensor3, Tensor4, Tensor5, Tensor6},
+    },
+    context::{
+        control_flow::ControlFlow,
+        element::{Element, Float, Integer, Number, Signed},
+        environment::{Environment, Vendor},
+        error::Error,
+        hardware::Hardware,
+        info::{AdapterKind, Backend, DeviceInfo, Limits},
+        pool::MemoryReport,
+        shape::MAX_RANK,
+    },
+    plan::{
+        explain::{Explanation, KernelExplanation},
+        select_variant::Decision,
+    },
+    tune::{
+        table::{Adapters, CUT_OFF, Entry, Measured, Status, Table},
+        tuning::Tuning,
+    },
+};
 
 /// What expansions of `fuse!`, test harnesses and tuners call. Not covered by semantic versioning.
 #[doc(hidden)]
@@ -128,21 +92,28 @@ pub mod __private {
     pub use crate::{
         AtLeast, BroadcastRank, Element, Error, Exactly, Float, Integer, Kernels, MatmulRank, Number, OneLess, OneMore,
         Operand, OperandOf, Rank, Ranked, SameRank, Signed, Tensor,
-        callable::Callable,
-        capture::is_deferred,
-        code_size::{code_bytes, retain_runnable, share_lines},
-        element::{SignedWide, UnsignedWide, Wide},
-        launch::{
-            Arg, KernelVariants, alternatives, launch, launch_alternative, launch_dynamic, launch_into,
-            launch_into_vec, launch_padded, launch_with, variants,
+        api::{
+            arg::Arg,
+            code_size::{code_bytes, retain_runnable, share_lines},
+            device::is_deferred,
+            launch::{
+                alternatives, launch, launch_alternative, launch_dynamic, launch_into, launch_into_vec, launch_padded,
+                launch_with, variants,
+            },
+            operand::launch_operands,
+            pullback::{Kept, RawPullback, VjpPair, pullback},
+            quantized::{Q1, Q2, Q3, Q4, Q8, QTensor},
+            raw::RawTensor,
+            raw_quantized::RawQuantized,
         },
-        operand::launch_operands,
-        pipeline::browser_texts,
-        pullback::{Kept, RawPullback, VjpPair, pullback},
-        quantized::{Q1, Q2, Q3, Q4, Q8, QTensor, RawQuantized},
-        raw::RawTensor,
-        shape::Shape,
-        specialization::texts,
+        context::{
+            callable::Callable,
+            element::{SignedWide, UnsignedWide, Wide},
+            pipeline::browser_texts,
+            shape::Shape,
+            specialization::texts,
+        },
+        plan::choose::KernelVariants,
     };
 
     use artifact::{Function, Kernel, List};

@@ -9,8 +9,14 @@ use std::{
 
 use fuse_artifact::Function;
 
-use super::{LaunchPlan, Selection, Sizes, Variants};
-use crate::{Device, Error, callable::Callable, lock::lock, shape::Shape, tune::Applied};
+use super::{
+    launch_plan::LaunchPlan,
+    selection::{Selection, Sizes, Variants},
+};
+use crate::{
+    context::{callable::Callable, error::Error, lock::lock, pipeline::Pipelines, shape::Shape},
+    tune::tuning::Applied,
+};
 
 /// Plans that are kept, besides those of specialized launches.
 const MAX_PLANS: usize = 4096;
@@ -51,13 +57,18 @@ impl Forced {
 
 impl PlanCache {
     /// The plan of `function` for arguments of these shapes, in parameter order.
-    pub(crate) fn get<S>(&self, device: &Device, function: &Callable, shapes: S) -> Result<Arc<LaunchPlan>, Error>
+    pub(crate) fn get<S>(
+        &self,
+        pipelines: &Pipelines,
+        tuning: &Applied,
+        sizes: Sizes,
+        function: &Callable,
+        shapes: S,
+    ) -> Result<Arc<LaunchPlan>, Error>
     where
         S: Iterator<Item = Shape> + Clone,
     {
-        let tuning = device.applied();
         let key = hash(function, tuning.id, shapes.clone());
-        let sizes = if device.is_specializing() { Sizes::Constant } else { Sizes::Uniform };
         let is_of = |plan: &LaunchPlan| {
             plan.function.is(function) && plan.tuning == tuning.id && plan.params.iter().copied().eq(shapes.clone())
         };
@@ -70,13 +81,13 @@ impl PlanCache {
             }
             state.forced.clone()
         };
-        if device.inner.pipelines.forget_gone() {
+        if pipelines.forget_gone() {
             lock(&self.state).retain(|plan| !plan.function.is_gone());
         }
         // Planning may compile pipelines: other threads must not wait for that.
         let list: Vec<Shape> = shapes.clone().collect();
-        let selection = Selection { sizes, ..forced.selection(&tuning) };
-        let plan = LaunchPlan::new(function, &list, selection, &device.inner.pipelines)?;
+        let selection = Selection { sizes, ..forced.selection(tuning) };
+        let plan = LaunchPlan::new(function, &list, selection, pipelines)?;
         let plan = Arc::new(plan);
         let mut state = lock(&self.state);
         // A plan made while something else was forced must not stay.
@@ -96,7 +107,7 @@ impl PlanCache {
             if state.specialized.len() > MAX_SPECIALIZED {
                 state.forget_oldest();
                 drop(state);
-                device.inner.pipelines.forget_unused();
+                pipelines.forget_unused();
             }
         }
         Ok(plan)

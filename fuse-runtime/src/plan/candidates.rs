@@ -5,12 +5,15 @@
 
 use fuse_artifact::{DType, DomainKind, Kernel, Schedule, Variant, Work, schedule::Tile};
 
-use super::{
-    cost::{Machine, cost},
-    domain::{Contraction, Domain},
-    require::{Refusal, legal},
+use crate::{
+    context::{error::Error, info::DeviceInfo},
+    plan::{
+        cost::{Machine, cost},
+        domain::{Contraction, Domain},
+        require::{Refusal, legal},
+        split::{Split, parted},
+    },
 };
-use crate::DeviceInfo;
 
 mod rounds;
 
@@ -21,39 +24,6 @@ pub(crate) struct Candidate {
     pub(crate) split: Split,
     /// Estimated time in multiply-adds of one compute unit.
     pub(crate) cost: f64,
-}
-
-/// How several workgroups share the depth of a contraction, the keys of an attention, a row of a reduction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Split {
-    /// Number of parts.
-    pub(crate) parts: u64,
-    /// Depth of one part, a multiple of the schedule's step.
-    pub(crate) depth: u64,
-    /// Where depths are shared evenly (stream-K): how many tiles are not shared, and how many are.
-    pub(crate) tiles: [u64; 2],
-}
-
-impl Split {
-    /// Into parts of the same depth of each tile.
-    pub(crate) const fn even(parts: u64, depth: u64) -> Self {
-        Self { parts, depth, tiles: [0; 2] }
-    }
-
-    /// The workgroups that share the depths of tiles of so much, where depths are shared evenly.
-    pub(crate) fn shares(&self, depth: u64) -> u64 {
-        self.tiles[1].saturating_mul(depth).div_ceil(self.depth.max(1))
-    }
-
-    /// Where the last part ends: past the depth, if parts do not divide it. Shares of tiles are counted in steps.
-    fn walked(&self, depth: u64, step: u64) -> u64 {
-        match self.tiles {
-            [0, 0] => self.parts.saturating_mul(self.depth),
-            [whole, shared] => {
-                whole.saturating_add(shared).saturating_mul(depth.div_ceil(step)).saturating_add(self.depth)
-            }
-        }
-    }
 }
 
 /// The candidates of `kernel`, or why a variant is none, per variant.
@@ -71,6 +41,23 @@ pub(crate) fn best(kind: DomainKind, candidates: &[Result<Candidate, Refusal>]) 
         | DomainKind::Contraction { .. }
         | DomainKind::Attention
         | DomainKind::WeightedSum => legal.min_by(|a, b| a.cost.total_cmp(&b.cost)),
+    }
+}
+
+/// The error for a kernel without a candidate: what its least demanding variant, the last, is refused for.
+pub(crate) fn no_variant(kernel: &Kernel, all: &[Result<Candidate, Refusal>], info: &DeviceInfo) -> Error {
+    let what = format!("kernel `{}`", kernel.name);
+    match all.last() {
+        Some(Err(Refusal::Feature(feature))) => Error::MissingFeature { what, feature, adapter: info.name.clone() },
+        Some(Err(Refusal::Limit(limit, needed, allowed))) => {
+            Error::TooLarge { what, limit, needed: *needed, allowed: *allowed }
+        }
+        Some(Err(Refusal::Shape(reason))) => Error::Variant {
+            kernel: kernel.name.to_string(),
+            variant: kernel.variants.last().map_or_else(String::new, |variant| variant.name.to_string()),
+            reason: reason.clone(),
+        },
+        Some(Ok(_)) | None => Error::Internal { message: format!("{what} has no variants") },
     }
 }
 
@@ -141,9 +128,6 @@ pub(crate) fn scratch_bytes(
     if bytes <= allowed { Ok(bytes) } else { Err(Refusal::Limit("bytes of scratch memory", bytes, allowed)) }
 }
 
-/// The most parts of a row or of keys: each workgroup of a later pass reads what all of them found.
-const MAX_PARTS: u64 = 256;
-
 /// The shortest part worth a workgroup of its own, where the depth allows.
 fn shortest_part(schedule: &Schedule) -> u64 {
     match schedule {
@@ -168,17 +152,6 @@ pub(crate) fn split(schedule: &Schedule, sizes: Contraction, machine: &Machine) 
     }
     let wanted = (2 * machine.units).div_ceil(tiles.max(1));
     parted(schedule, sizes.depth, wanted.min(sizes.depth / shortest_part(schedule).max(1)))
-}
-
-/// A depth in about so many parts.
-fn parted(schedule: &Schedule, whole: u64, parts: u64) -> Split {
-    let step = schedule.extents()[2].max(1);
-    let most = match schedule {
-        Schedule::Tile(_) | Schedule::Gemv(_) => u64::MAX,
-        _ => MAX_PARTS,
-    };
-    let depth = whole.div_ceil(parts.clamp(2, most)).next_multiple_of(step);
-    Split::even(whole.div_ceil(depth), depth)
 }
 
 /// Invocations of large tiles that a unit holds at a time: as many as registers allow.
@@ -211,7 +184,7 @@ mod tests {
     use fuse_artifact::schedule::{Attention, Decode, K, Reduction, ReductionOrder, RowLoads};
 
     use super::*;
-    use crate::{AdapterKind, info::tests::fitted_to};
+    use crate::context::info::{AdapterKind, tests::fitted_to};
 
     #[test]
     fn parts_cover_the_depth_in_whole_steps() {

@@ -14,10 +14,16 @@ mod weighted_sum;
 use fuse_artifact::{DomainKind, Kernel, Pass, Schedule, Slot, Space, Variant, Work, schedule::Pointwise};
 
 use super::{
-    candidates::Split,
     domain::{Contraction, Domain, Strides},
+    split::Split,
 };
-use crate::{AdapterKind, DeviceInfo, order::sort_by, tune::Hardware};
+use crate::{
+    context::{
+        hardware::Hardware,
+        info::{AdapterKind, DeviceInfo},
+    },
+    tune::order::sort_by,
+};
 
 /// What the cost model knows of an adapter.
 pub(crate) struct Machine {
@@ -288,8 +294,8 @@ mod tests {
 
     use super::*;
     use crate::{
-        info::tests::{device_info, fitted_to},
-        tune::{Table, built_in},
+        context::info::tests::{device_info, fitted_to},
+        tune::{built_in::built_in, table::Table},
     };
 
     #[test]

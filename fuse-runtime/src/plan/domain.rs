@@ -5,7 +5,10 @@
 
 use fuse_artifact::{Access, DomainKind, Function, Kernel, ParamKind, QuantizedSpec, Schedule, Size, Slot, Space};
 
-use crate::{Error, check::Bound, shape::Shape};
+use crate::{
+    context::{error::Error, shape::Shape},
+    plan::check::Bound,
+};
 
 /// A domain whose extents are known.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,16 +7,16 @@ use fuse_artifact::Function;
 use super::{
     cache::Forced,
     candidates::Candidate,
-    choose,
-    select_plan::{Considered, Selected, consider_all},
-    select_variant::{Decision, key},
-    selected,
+    choose::{choose, selected},
+    considered::{Considered, Selected, key},
+    select_plan::consider_all,
+    select_variant::Decision,
     uniforms::{Chosen, fill},
 };
 use crate::{
-    Error,
-    shape::Shape,
-    tune::{Applied, Key},
+    context::{error::Error, shape::Shape},
+    plan::key::Key,
+    tune::tuning::Applied,
 };
 
 /// How a launch would run: which alternative of the function, and per kernel the simplified domain, the chosen variant, and every variant's estimate or

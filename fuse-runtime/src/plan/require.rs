@@ -7,11 +7,13 @@ use fuse_artifact::{
     schedule::{Pointwise, Reduction},
 };
 
-use super::domain::{Domain, Strides};
-use crate::{DeviceInfo, info::Limits};
-
-/// Storage buffers of a pass that the runtime can bind, whatever the adapter allows.
-pub(crate) const MAX_BINDINGS: usize = 16;
+use crate::{
+    context::{
+        bind::MAX_BINDINGS,
+        info::{DeviceInfo, Limits},
+    },
+    plan::domain::{Domain, Strides},
+};
 
 /// Why a variant cannot run.
 #[derive(Clone, Debug, PartialEq)]

@@ -5,41 +5,21 @@
 //! Input: a function, shapes, the device's abilities and the tuning in effect. Output: [`Selected`]: the alternative with the
 //! shapes bound and with every kernel's domain and candidates. Not here: which variants run (`select_variant`).
 
-use fuse_artifact::{DomainKind, Function, Kernel};
+use fuse_artifact::{DomainKind, Function};
 
-use super::{
-    candidates::{Candidate, best, candidates},
-    cost::{Machine, dependency},
-    domain::Domain,
-    no_variant,
-    require::Refusal,
-    select_variant::{costs_are_times, key, measured_time},
-};
 use crate::{
-    DeviceInfo, Error,
-    check::{Bound, assumption_that_fails, bind},
-    shape::Shape,
-    tune::{Applied, Key},
+    context::{error::Error, info::DeviceInfo, shape::Shape},
+    plan::{
+        candidates::{best, candidates, no_variant},
+        check::{assumption_that_fails, bind},
+        considered::{Considered, Selected, key},
+        cost::{Machine, dependency},
+        domain::Domain,
+        key::Key,
+        select_variant::{costs_are_times, measured_time},
+    },
+    tune::tuning::Applied,
 };
-
-/// A function that can run, with numbers.
-pub(crate) struct Selected<'f> {
-    /// 0 for the function itself, otherwise one more than its place in [`Function::alternatives`].
-    pub(crate) index: usize,
-    pub(crate) function: &'f Function,
-    pub(crate) bound: Bound,
-    pub(crate) kernels: Vec<Considered<'f>>,
-    /// Estimated time in multiply-adds of one compute unit.
-    pub(crate) cost: f64,
-}
-
-/// A kernel with everything that its choice needs.
-pub(crate) struct Considered<'f> {
-    pub(crate) kernel: &'f Kernel,
-    pub(crate) domain: Domain,
-    /// By variant.
-    pub(crate) candidates: Vec<Result<Candidate, Refusal>>,
-}
 
 /// The part of an earlier alternative's estimated time that a later one, with more kernels, must not exceed: they cost
 /// memory, too, and estimates are no better than that.
@@ -179,8 +159,11 @@ fn consider<'f>(
 pub(crate) mod tests {
     use super::*;
     use crate::{
-        AdapterKind,
-        plan::select_variant::tests::{SIZES, applied, of_sizes, product, timed},
+        context::info::AdapterKind,
+        plan::{
+            check::Bound,
+            select_variant::tests::{SIZES, applied, of_sizes, product, timed},
+        },
     };
 
     /// A function that says nothing.

@@ -8,15 +8,19 @@ use std::fmt;
 
 use fuse_artifact::DomainKind;
 
-use super::{
-    candidates::{Candidate, best, estimated},
-    cost::{Machine, recording},
-    require::fits,
-    select_plan::Considered,
-};
 use crate::{
-    AdapterKind,
-    tune::{Applied, Estimate, Key, Status, Table},
+    context::info::AdapterKind,
+    plan::{
+        candidates::{Candidate, best, estimated},
+        considered::{Considered, key},
+        cost::{Machine, recording},
+        key::Key,
+        require::fits,
+    },
+    tune::{
+        table::{Estimate, Status, Table},
+        tuning::Applied,
+    },
 };
 
 /// What decided which variant of a kernel runs.
@@ -67,14 +71,6 @@ impl fmt::Display for Decision {
 /// Within this factor of the least, estimates count as equal where there is a prior: the model was fitted to one native
 /// adapter, and is no better than that elsewhere.
 const EQUALLY_FAST: f64 = 1.25;
-
-/// The key of a kernel with numbers.
-pub(crate) fn key(considered: &Considered<'_>) -> Key {
-    let Considered { kernel, domain, candidates } = considered;
-    let vectors =
-        candidates.iter().flatten().any(|candidate| kernel.variants[candidate.variant].schedule.loads_vectors());
-    Key::of(kernel, domain, vectors)
-}
 
 /// The variant that runs on an adapter of this kind; `None` if none may.
 pub(crate) fn decide(
@@ -187,10 +183,15 @@ pub(crate) mod tests {
 
     use super::*;
     use crate::{
-        Entry, Tuning,
-        info::tests::fitted_to,
+        context::info::tests::fitted_to,
         plan::{candidates::candidates, domain::Domain},
-        tune::table::tests::{entry, table},
+        tune::{
+            table::{
+                Entry,
+                tests::{entry, table},
+            },
+            tuning::Tuning,
+        },
     };
 
     fn variant(side: u32) -> Variant {

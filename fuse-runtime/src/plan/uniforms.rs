@@ -2,40 +2,13 @@
 
 use fuse_artifact::{DomainKind, Grid, Kernel, Pass, Schedule, Size, Uniform, Variant};
 
-use super::{
-    candidates::Split,
-    domain::{Contraction, Domain, Strides},
+use crate::{
+    context::{error::Error, step::Filled},
+    plan::{
+        domain::{Contraction, Domain, Strides},
+        split::Split,
+    },
 };
-use crate::Error;
-
-/// A pass with numbers.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Filled {
-    /// The uniform block; words of host scalars are 0.
-    pub(crate) words: Vec<u32>,
-    /// Where host scalars go: word and parameter.
-    pub(crate) scalars: Vec<(u16, u16)>,
-    /// Workgroups in x and y.
-    pub(crate) grid: [u32; 2],
-    /// Workgroups that have work.
-    pub(crate) workgroups: u32,
-}
-
-impl Filled {
-    /// So many workgroups, without words. `limit` is the device's limit of workgroups per dimension.
-    pub(crate) fn new(kernel: &str, workgroups: u32, limit: u32) -> Result<Self, Error> {
-        let grid = grid(workgroups, limit);
-        if grid[1] > limit {
-            return Err(Error::TooLarge {
-                what: format!("kernel `{kernel}`"),
-                limit: "workgroups of a dispatch",
-                needed: workgroups.into(),
-                allowed: u64::from(limit) * u64::from(limit),
-            });
-        }
-        Ok(Self { words: Vec::new(), scalars: Vec::new(), grid, workgroups })
-    }
-}
 
 /// A kernel with its chosen variant and all numbers.
 pub(crate) struct Chosen<'f, 'n> {
@@ -61,12 +34,6 @@ pub(crate) fn fill(chosen: &Chosen<'_, '_>, pass: &Pass, limit: u32) -> Result<F
         filled.words.push(context.word(uniform, workgroups)?);
     }
     Ok(filled)
-}
-
-/// `workgroups` in x and y with few idle ones.
-fn grid(workgroups: u32, limit: u32) -> [u32; 2] {
-    let y = workgroups.div_ceil(limit.max(1)).max(1);
-    [workgroups.div_ceil(y), y]
 }
 
 /// Tiles along rows and columns: of the pass, or, for a pass over elements, of the schedule.
@@ -191,17 +158,6 @@ mod tests {
     };
 
     use super::*;
-
-    #[test]
-    fn grids_fold_with_few_idle_workgroups() {
-        assert_eq!(grid(65535, 65535), [65535, 1]);
-        assert_eq!(grid(65536, 65535), [32768, 2]);
-        for workgroups in [1, 2, 65537, 131_071, 1_000_003, u32::MAX] {
-            let [x, y] = grid(workgroups, 65535);
-            let total = u64::from(x) * u64::from(y);
-            assert!(total >= workgroups.into() && total - u64::from(workgroups) < y.into());
-        }
-    }
 
     /// The words and the workgroups of a pass.
     fn filled(domain: &Domain, schedule: Schedule, split: Split, grid: Grid, uniforms: &[Uniform]) -> (Vec<u32>, u32) {

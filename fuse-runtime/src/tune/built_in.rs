@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
-use super::{
-    environment::{Environment, Vendor},
-    hardware::Hardware,
-    // Tables name control flow without its type.
-    knobs::{
-        ControlFlow::{If, Switch},
-        Knobs,
+use crate::{
+    context::{
+        // Tables name control flow without its type.
+        control_flow::ControlFlow::{If, Switch},
+        environment::{Environment, Vendor},
+        hardware::Hardware,
     },
-    table::{Adapters, Entry, Measured, Status, Table},
+    tune::{
+        knobs::Knobs,
+        table::{Adapters, Entry, Measured, Status, Table},
+    },
 };
 
 /// A table as the build script writes it: names are numbered, to keep web programs small.

@@ -8,10 +8,13 @@ use std::{collections::BTreeSet, sync::Arc};
 use serde::Deserialize;
 
 use super::{
+    knobs::Knobs,
+    table::{Adapters, Entry, Measured, Status, Table},
+};
+use crate::context::{
+    control_flow::{ControlFlow, UNROLL_FACTORS},
     environment::{Environment, Vendor},
     hardware::Hardware,
-    knobs::{ControlFlow, Knobs, UNROLL_FACTORS},
-    table::{Adapters, Entry, Measured, Status, Table},
 };
 
 /// The version of the format.

@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Environment, Table, file, key::vendor};
-use crate::{DeviceInfo, Error};
+use super::{file, table::Table, tuning::vendor};
+use crate::context::environment::Environment;
+use crate::context::{error::Error, info::DeviceInfo};
 
 /// Bytes of the largest file: more than twenty times the largest built-in table.
 const MAX_FILE: u64 = 1 << 24;
@@ -55,7 +56,7 @@ impl Table {
     pub fn load(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         let wrong = |message: String| Error::Table { table: path.display().to_string(), message };
-        let content = crate::disk::read(path, MAX_FILE).map_err(|error| wrong(error.to_string()))?;
+        let content = crate::context::disk::read(path, MAX_FILE).map_err(|error| wrong(error.to_string()))?;
         let text = String::from_utf8(content).map_err(|error| wrong(format!("expected UTF-8: {error}")))?;
         let name = path.file_stem().map_or_else(String::new, |stem| stem.to_string_lossy().into_owned());
         file::parse(&name, &text).map_err(wrong)
@@ -83,7 +84,7 @@ impl Table {
     /// [`Error::Table`] with the system's message.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), Error> {
         let path = path.as_ref();
-        crate::disk::replace(path, self.text().as_bytes())
+        crate::context::disk::replace(path, self.text().as_bytes())
             .map_err(|error| Error::Table { table: path.display().to_string(), message: error.to_string() })
     }
 }

@@ -7,11 +7,13 @@ use std::sync::Arc;
 
 use super::{
     distance::{distance, distance_of_choice},
-    environment::{Environment, Vendor},
-    hardware::Hardware,
     knobs::Knobs,
 };
-use crate::order::sort_by;
+use crate::context::{
+    environment::{Environment, Vendor},
+    hardware::Hardware,
+};
+use crate::tune::order::sort_by;
 
 /// Whether somebody measured what a table says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

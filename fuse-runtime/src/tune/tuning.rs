@@ -9,15 +9,21 @@ use std::sync::{
 
 use fuse_artifact::{DomainKind, Schedule, Variant};
 
-use super::{
-    built_in::{built_in, heads},
-    environment::{Environment, Vendor},
-    hardware::Hardware,
-    key::vendor,
-    knobs::{ControlFlow, Knobs, UNROLL_FACTORS},
-    table::{Status, Table},
+use crate::{
+    context::{
+        control_flow::{ControlFlow, UNROLL_FACTORS},
+        environment::{Environment, Vendor},
+        hardware::Hardware,
+        info::{AdapterKind, DeviceInfo},
+        specialization::Style,
+    },
+    tune::{
+        built_in::{built_in, heads},
+        knobs::Knobs,
+        order::sort_by,
+        table::{Status, Table},
+    },
 };
-use crate::{AdapterKind, DeviceInfo, order::sort_by, specialization::Style};
 
 /// How variants of kernels are chosen: for which environment, by which tables, close to which sizes.
 ///
@@ -226,6 +232,15 @@ impl Applied {
     }
 }
 
+/// Who designed the adapter of a device.
+pub(crate) fn vendor(info: &DeviceInfo) -> Vendor {
+    if info.kind == AdapterKind::Software {
+        Vendor::Software
+    } else {
+        Vendor::named(&info.vendor).unwrap_or(Vendor::Other)
+    }
+}
+
 /// The hardware of a device, by the program's tables or by those built in about the adapter: whatever the environment, and also where
 /// these decide nothing else.
 fn hardware(given: &[Arc<Table>], vendor: Vendor, info: &DeviceInfo) -> Option<Hardware> {
@@ -282,12 +297,11 @@ impl Knobs {
 mod tests {
     use super::*;
     use crate::{
-        AdapterKind,
-        info::tests::device_info,
-        tune::{
-            Vendor,
-            table::{Adapters, tests::table},
+        context::{
+            environment::Vendor,
+            info::{AdapterKind, tests::device_info},
         },
+        tune::table::{Adapters, tests::table},
     };
 
     fn prior(name: &str, environment: Option<Environment>, vendor: Option<Vendor>, knobs: Knobs) -> Table {

@@ -8,10 +8,13 @@ use fuse_artifact::{
     schedule::{Mainloop, Tile},
 };
 
-use super::{Split, parted};
 use crate::{
-    DeviceInfo,
-    plan::{domain::Contraction, require::Refusal},
+    context::info::DeviceInfo,
+    plan::{
+        domain::Contraction,
+        require::Refusal,
+        split::{Split, parted},
+    },
 };
 
 /// Rounds that an invocation's loops over a depth may take: of 65535, some are left for loops over parts, layers and places.
@@ -89,8 +92,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        AdapterKind,
-        info::tests::device_info,
+        context::info::{AdapterKind, tests::device_info},
         plan::{candidates::split, cost::Machine},
     };
 

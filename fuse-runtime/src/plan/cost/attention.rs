@@ -4,7 +4,7 @@
 use fuse_artifact::{COOP_MATRIX_SUBGROUP, Schedule, Space, Variant, Work, schedule::Attention};
 
 use super::{Machine, REREAD_PART, dispatches, distinct_bytes, interpolated, stored_bytes};
-use crate::plan::{candidates::Split, domain::Domain};
+use crate::plan::{domain::Domain, split::Split};
 
 /// Multiply-adds per value read from workgroup memory at which arithmetic, not that memory, is the limit.
 const FULL_INTENSITY: f64 = 4.2;
@@ -107,8 +107,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        AdapterKind,
-        info::tests::fitted_to,
+        context::info::{AdapterKind, tests::fitted_to},
         plan::{
             candidates::{best, candidates},
             domain::Strides,

@@ -8,8 +8,8 @@ use fuse_artifact::{
 
 use super::{Machine, REREAD_PART, dispatches, interpolated};
 use crate::plan::{
-    candidates::Split,
     domain::{Contraction, Domain},
+    split::Split,
 };
 
 /// The estimated time of a contraction's variant, in multiply-adds of one unit: the longer of arithmetic (rounds of
@@ -298,8 +298,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        AdapterKind,
-        info::tests::fitted_to,
+        context::info::{AdapterKind, tests::fitted_to},
         plan::{candidates::split, domain::Strides},
     };
 

@@ -8,8 +8,8 @@ use fuse_artifact::{Kernel, Schedule, Variant, schedule::Reduction};
 
 use super::{Machine, REREAD_PART, dispatches, distinct_bytes, element_bytes, stored_slots};
 use crate::plan::{
-    candidates::Split,
     domain::{Domain, Strides},
+    split::Split,
 };
 
 /// Multiply-adds that an element costs besides arithmetic, read four at a time: addresses, masks, conversions.
@@ -211,8 +211,10 @@ mod tests {
 
     use super::*;
     use crate::{
-        AdapterKind, DeviceInfo,
-        info::tests::{device_info, fitted_to},
+        context::info::{
+            AdapterKind, DeviceInfo,
+            tests::{device_info, fitted_to},
+        },
         plan::candidates::{best, candidates},
     };
 

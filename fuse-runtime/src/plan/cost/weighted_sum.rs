@@ -59,7 +59,10 @@ mod tests {
     };
 
     use super::*;
-    use crate::{AdapterKind, info::tests::fitted_to, plan::domain::Strides};
+    use crate::{
+        context::info::{AdapterKind, tests::fitted_to},
+        plan::domain::Strides,
+    };
 
     fn variant([rows, invocation_rows, across, columns, lanes]: [u32; 5]) -> Variant {
         let tile = WeightedSum {

@@ -1,0 +1,75 @@
+//! Tunings of some launches: what a thread's closures ask for, and what that comes to on each device.
+
+use std::{cell::RefCell, sync::Arc};
+
+#[cfg(feature = "tune")]
+use crate::context::error::Error;
+use crate::{
+    api::device::Device,
+    context::hardware::Hardware,
+    plan::cost::hardware,
+    tune::tuning::{Applied, Tuning},
+};
+
+thread_local! {
+    /// The tunings of this thread's open closures, the innermost last, with their devices.
+    static OPEN: RefCell<Vec<(Device, Arc<Applied>)>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Device {
+    /// Why the table of [`DeviceBuilder::tuning_file`](crate::DeviceBuilder::tuning_file) or [`DeviceBuilder::tuning_text`](crate::DeviceBuilder::tuning_text) is not used: it is damaged, or about
+    /// another adapter.
+    #[cfg(feature = "tune")]
+    pub fn tuning_problem(&self) -> Option<&Error> {
+        self.inner.tunings.problem.as_ref()
+    }
+
+    /// Runs `work`, whose launches on this device, from this thread, choose their variants by `tuning` in place of the
+    /// device's own. Within it, [`explain`](Self::explain), [`warm_up_for`](Self::warm_up_for) and
+    /// [`capture`](Self::capture) do so, too. Plans are kept: a tuning that is asked for again costs nothing.
+    ///
+    /// ```no_run
+    /// # use fuse_runtime::{Device, Error, Tensor1, Tuning};
+    /// # fn layer(x: &Tensor1<f32>) -> Result<Tensor1<f32>, Error> { Ok(x.clone()) }
+    /// # fn main() -> Result<(), Error> {
+    /// # let device = Device::blocking()?;
+    /// # let x = Tensor1::zeros(&device, [1024])?;
+    /// let small = Tuning::default().workgroup_size(64);
+    /// let y = device.with_tuning(&small, || layer(&x))?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn with_tuning<R>(&self, tuning: &Tuning, work: impl FnOnce() -> R) -> R {
+        let applied = self.inner.tunings.applied(tuning, self.info());
+        OPEN.with(|open| open.borrow_mut().push((self.clone(), applied)));
+        let _guard = Guard;
+        work()
+    }
+
+    /// What the cost model takes the adapter for where this thread launches: by a table of the program, by a built-in one about the
+    /// adapter or its vendor, else what is usual of its kind.
+    pub fn hardware(&self) -> Hardware {
+        hardware(&self.applied().info)
+    }
+
+    /// The tuning that this thread's launches use.
+    pub(crate) fn applied(&self) -> Arc<Applied> {
+        // A thread that ends has no closures any more.
+        let open = OPEN.try_with(|open| {
+            let open = open.borrow();
+            open.iter().rev().find(|(device, _)| device.is(self)).map(|(_, applied)| Arc::clone(applied))
+        });
+        open.ok().flatten().unwrap_or_else(|| Arc::clone(&self.inner.tunings.own))
+    }
+}
+
+/// Ends the innermost closure also when it panics.
+struct Guard;
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        // Dropped outside of the borrow: the last clone of a device does much.
+        let closed = OPEN.with(|open| open.borrow_mut().pop());
+        drop(closed);
+    }
+}

@@ -1,0 +1,184 @@
+//! Creating pipelines ahead of the launches that need them.
+//!
+//! Input: functions, or functions with shapes. Output: pipelines in the device's cache, which launches find there.
+//! Natively several threads create them, because drivers compile on the thread that asks. In browsers creation returns at
+//! once and the browser compiles in processes of its own, so nothing blocks; `Device::synchronize` awaits it there.
+
+use std::collections::HashSet;
+
+use fuse_artifact::{Features, Function, Pass};
+
+use crate::{
+    api::{device::Device, kernels::Kernels},
+    context::{
+        callable::Callable,
+        error::Error,
+        label::Label,
+        pipeline::Pipelines,
+        shape::Shape,
+        specialization::{Specialization, Style},
+    },
+    plan::{launch_plan, require::runs_on, select_plan::alternatives},
+};
+
+/// A pipeline to create.
+struct Job<'a> {
+    pass: &'a Pass,
+    function: Callable,
+    features: Features,
+    label: Label,
+}
+
+impl Job<'_> {
+    fn specialization(&self, style: Style) -> Specialization {
+        Specialization::new(self.pass, style, None, &[])
+    }
+}
+
+impl Device {
+    /// Creates the pipelines of all variants of these functions that may run on this device, several at a time, so that
+    /// no launch of them waits for the driver's compiler: `device.warm_up(&[f::KERNELS, g::KERNELS])`. Those that exist
+    /// stay.
+    ///
+    /// A launch needs few of the variants, and a driver may take a second for each: where shapes are known,
+    /// [`warm_up_for`](Self::warm_up_for) is faster. In browsers this returns at once and compilation goes on;
+    /// [`synchronize`](Self::synchronize) resolves when all of it is done, with the first error.
+    ///
+    /// # Errors
+    /// [`Error::Pipeline`], which names the kernel and the variant, for the first that the driver refuses;
+    /// [`Error::OutOfMemory`], [`Error::DeviceLost`].
+    pub fn warm_up(&self, kernels: &[&Kernels]) -> Result<(), Error> {
+        let functions = kernels.iter().flat_map(|kernels| kernels.functions()).copied();
+        self.create(functions.flat_map(|function| self.variants_of(function)))
+    }
+
+    /// Creates the pipelines that launches of these functions with tensors of these shapes (one per parameter, empty for
+    /// scalars) will use, several at a time, and plans these launches:
+    /// `device.warm_up_for(&[(&f::FUNCTION, &[&[128, 384], &[384, 384]])])`. Those that exist stay.
+    ///
+    /// Where a function is written in place (`fuse!(…)`) or shapes follow from each other, [`capture`](Self::capture) of
+    /// the whole computation creates its pipelines as well, without running it.
+    ///
+    /// # Errors
+    /// As a launch with such tensors, and as [`warm_up`](Self::warm_up).
+    pub fn warm_up_for(&self, launches: &[(&'static Function, &[&[usize]])]) -> Result<(), Error> {
+        let (forced, tuning) = (self.inner.plans.forced(), self.applied());
+        let mut jobs = Vec::new();
+        let mut planned = Vec::new();
+        for &(function_of_program, shapes) in launches {
+            let shapes = shapes.iter().map(|dims| Shape::new(dims)).collect::<Result<Vec<_>, _>>()?;
+            let function = Callable::from(function_of_program);
+            let of_function = launch_plan::pipelines(function_of_program, &shapes, forced.selection(&tuning))?;
+            jobs.extend(of_function.into_iter().map(|(pass, features, label)| Job {
+                pass,
+                function: function.clone(),
+                features,
+                label,
+            }));
+            planned.push((function, shapes));
+        }
+        self.create(jobs.into_iter())?;
+        for (function, shapes) in planned {
+            self.plan(&function, shapes.into_iter())?;
+        }
+        Ok(())
+    }
+
+    /// How many pipelines exist: constant when every launch finds what it needs.
+    pub fn pipelines(&self) -> usize {
+        self.context().pipelines.len()
+    }
+
+    /// The passes of all variants of a function and its alternatives that the device can run.
+    fn variants_of(&self, function: &'static Function) -> impl Iterator<Item = Job<'static>> {
+        let (tuning, callable) = (self.applied(), Callable::from(function));
+        let kernels = alternatives(function).flat_map(|f| f.kernels.iter().map(move |kernel| (&*f.name, kernel)));
+        let variants = kernels
+            .flat_map(|(function, kernel)| kernel.variants.iter().map(move |variant| (function, kernel, variant)));
+        let legal = variants.filter(move |(_, _, variant)| runs_on(variant, &tuning.info));
+        legal.flat_map(move |(function, kernel, variant)| {
+            let callable = callable.clone();
+            variant.passes.iter().enumerate().map(move |(index, pass)| {
+                let label = Label { function, kernel: &kernel.name, variant: &variant.name, pass: index };
+                Job { pass, function: callable.clone(), features: variant.features, label }
+            })
+        })
+    }
+
+    /// Creates the pipelines of these passes, as far as the driver takes them.
+    #[cfg(all(feature = "tune", not(target_arch = "wasm32")))]
+    pub(crate) fn prepare(&self, function: &Callable, passes: Vec<(&Pass, Features, Label)>) {
+        // Whoever needs a pipeline that the driver refuses gets the error then.
+        let job = |(pass, features, label)| Job { pass, function: function.clone(), features, label };
+        drop(self.create(passes.into_iter().map(job)));
+    }
+
+    /// Creates the pipelines that are missing.
+    fn create<'a>(&self, jobs: impl Iterator<Item = Job<'a>>) -> Result<(), Error> {
+        self.context().fault.check()?;
+        let style = self.applied().style();
+        let mut seen = HashSet::new();
+        let missing: Vec<Job<'_>> = jobs
+            .filter(|job| {
+                !self.context().pipelines.contains((job.pass, Some(&job.function)), job.specialization(style))
+            })
+            .filter(|job| seen.insert(std::ptr::from_ref(job.pass).addr()))
+            .collect();
+        let created = create_all(&self.context().pipelines, style, &missing);
+        // A lost device refuses every pipeline; its loss is the better message.
+        self.context().fault.check()?;
+        created
+    }
+}
+
+fn create(pipelines: &Pipelines, style: Style, job: &Job<'_>) -> Result<(), Error> {
+    pipelines.get((job.pass, Some(&job.function)), job.specialization(style), job.features, &job.label).map(drop)
+}
+
+#[cfg(target_arch = "wasm32")]
+fn create_all(pipelines: &Pipelines, style: Style, jobs: &[Job<'_>]) -> Result<(), Error> {
+    jobs.iter().try_for_each(|job| create(pipelines, style, job))
+}
+
+/// Threads that create pipelines: drivers take locks of their own, so that more bring nothing.
+#[cfg(not(target_arch = "wasm32"))]
+const MAX_THREADS: usize = 16;
+
+#[cfg(not(target_arch = "wasm32"))]
+fn create_all(pipelines: &Pipelines, style: Style, jobs: &[Job<'_>]) -> Result<(), Error> {
+    use std::{
+        sync::{
+            Mutex,
+            atomic::{AtomicUsize, Ordering},
+        },
+        thread,
+    };
+
+    use crate::context::lock::lock;
+
+    let next = AtomicUsize::new(0);
+    // The failure that comes first in the order of jobs, so that the message does not depend on timing.
+    let failure: Mutex<Option<(usize, Error)>> = Mutex::new(None);
+    let work = || {
+        while let Some((index, job)) = Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|i| Some((i, jobs.get(i)?)))
+        {
+            if let Err(error) = create(pipelines, style, job) {
+                let mut failure = lock(&failure);
+                if failure.as_ref().is_none_or(|(earlier, _)| index < *earlier) {
+                    *failure = Some((index, error));
+                }
+                // Jobs before this one have begun, those after it need not.
+                next.store(jobs.len(), Ordering::Relaxed);
+            }
+        }
+    };
+    let processors = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        // This thread works, too; where the system gives no more threads, it does all of it.
+        for _ in 1..processors.min(MAX_THREADS).min(jobs.len()) {
+            drop(thread::Builder::new().name("fuse-warm-up".into()).spawn_scoped(scope, work));
+        }
+        work();
+    });
+    lock(&failure).take().map_or(Ok(()), |(_, error)| Err(error))
+}

@@ -1,0 +1,24 @@
+//! The device whose launches this thread collects for WebNN.
+
+use std::cell::Cell;
+
+use crate::context::Context;
+
+thread_local! {
+    /// The address of its context, which outlives the collection; 0 for none.
+    static OPEN: Cell<usize> = const { Cell::new(0) };
+}
+
+/// Whether this thread collects the launches of a device.
+pub(crate) fn is_open(context: &Context) -> bool {
+    OPEN.get() == address(context)
+}
+
+/// Collects the launches of a device from now on, or of none.
+pub(super) fn collect(context: Option<&Context>) {
+    OPEN.set(context.map_or(0, address));
+}
+
+fn address(context: &Context) -> usize {
+    std::ptr::from_ref(context).addr()
+}

@@ -1,0 +1,164 @@
+//! Everything of an open device below plans and tensors: wgpu's handles, pools, pipelines, the recorder.
+//!
+//! Input: a device of wgpu. Output: a [`Context`], which all layers above share.
+//!
+//! - `info`, `environment`, `hardware`, `vendors`: descriptions of adapters; `adapters`, `browser`: opening them.
+//! - `pool`, `hold`: memory; `upload`, `readback`, `poll`, `poller`: to it from the host, and back.
+//! - `pipeline`, `disk`, `specialization`, `checked`: compiled shaders.
+//! - `step`, `label`, `bind`, `record`, `timestamps`: dispatches.
+//! - `error`, `fault`: failures. `shape`, `element`, `callable`: small types that all layers name.
+//!
+//! Not here: what is dispatched (`plan`), which variant is fastest (`tune`), public handles (`api`).
+
+pub(crate) mod adapters;
+pub(crate) mod bind;
+#[cfg(target_arch = "wasm32")]
+pub(crate) mod browser;
+pub(crate) mod callable;
+pub(crate) mod checked;
+pub(crate) mod control_flow;
+pub(crate) mod disk;
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) mod driver_lock;
+pub(crate) mod element;
+pub(crate) mod environment;
+pub(crate) mod error;
+pub(crate) mod fault;
+pub(crate) mod hardware;
+pub(crate) mod hold;
+pub(crate) mod info;
+pub(crate) mod label;
+pub(crate) mod lock;
+pub(crate) mod pipeline;
+pub(crate) mod poll;
+#[cfg(not(target_arch = "wasm32"))]
+pub(crate) mod poller;
+pub(crate) mod pool;
+pub(crate) mod readback;
+pub(crate) mod record;
+pub(crate) mod shape;
+pub(crate) mod specialization;
+pub(crate) mod step;
+#[cfg(any(test, all(feature = "subgroup-matrix", target_arch = "wasm32")))]
+pub(crate) mod subgroup_matrix;
+pub(crate) mod timestamps;
+pub(crate) mod upload;
+pub(crate) mod vendors;
+
+use std::sync::{Arc, Mutex};
+
+use crate::context::{
+    checked::{Checks, SharedChecks},
+    disk::CacheChoice,
+    error::Error,
+    fault::Fault,
+    info::DeviceInfo,
+    lock::lock,
+    pipeline::Pipelines,
+    pool::{Batches, MemoryReport, Pool, Storage},
+    record::Recorder,
+};
+#[cfg(not(target_arch = "wasm32"))]
+use crate::context::{
+    driver_lock::{Closing, closing},
+    poller::Poller,
+};
+
+/// An open device.
+pub(crate) struct Context {
+    pub(crate) recorder: Mutex<Recorder>,
+    pub(crate) pipelines: Pipelines,
+    pub(crate) pool: Arc<Pool>,
+    /// Buffers that the host maps to read.
+    pub(crate) staging: Arc<Pool>,
+    pub(crate) fault: Arc<Fault>,
+    pub(crate) checks: Option<SharedChecks>,
+    pub(crate) info: DeviceInfo,
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) poller: Poller,
+    pub(crate) queue: wgpu::Queue,
+    pub(crate) wgpu: wgpu::Device,
+    /// Taken by [`close`](Self::close), and given back when everything before it is dropped.
+    #[cfg(not(target_arch = "wasm32"))]
+    closing: Option<Closing>,
+}
+
+/// How a device is opened.
+pub(crate) struct Options<'a> {
+    pub(crate) cache: &'a CacheChoice,
+    /// The most bytes of buffers.
+    pub(crate) budget: Option<u64>,
+    /// Whether shaders check their indices, for tests.
+    pub(crate) checked: bool,
+}
+
+impl Context {
+    /// The context of a device that is open.
+    pub(crate) fn open(
+        (device, queue): (wgpu::Device, wgpu::Queue),
+        info: DeviceInfo,
+        adapter: &wgpu::AdapterInfo,
+        options: &Options<'_>,
+    ) -> Result<Self, Error> {
+        let Options { cache, budget, checked } = *options;
+        let fault = Fault::watch(&device);
+        let storage = wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST;
+        let staging = wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST;
+        let checks = Checks::open(&device, checked)?;
+        let (batches, opened) = (Arc::<Batches>::default(), (&device, &queue));
+        Ok(Self {
+            recorder: Mutex::new(Recorder::new(&device, &queue, &info.limits, Arc::clone(&batches), checks.clone())?),
+            pipelines: Pipelines::open(&device, &fault, &info, adapter, cache, checks.clone()),
+            // Kernels bind whole buffers, so pooled ones stay below the limit of bindings, too.
+            pool: Pool::new(opened, &fault, storage, info.limits.binding_bytes, budget, &batches, checked),
+            staging: Pool::new(opened, &fault, staging, info.limits.binding_bytes, None, &batches, false),
+            #[cfg(not(target_arch = "wasm32"))]
+            poller: Poller::default(),
+            fault,
+            checks,
+            info,
+            queue,
+            wgpu: device,
+            #[cfg(not(target_arch = "wasm32"))]
+            closing: None,
+        })
+    }
+
+    /// Waits until nothing else of the process keeps drivers from closing it. The caller drops it next.
+    #[cfg(not(target_arch = "wasm32"))]
+    pub(crate) fn close(&mut self) {
+        self.closing = Some(closing());
+    }
+
+    /// At least `bytes` bytes of storage, and whether they hold zeros. The caller does not hold the recorder.
+    pub(crate) fn take(&self, bytes: u64) -> Result<(Storage, bool), Error> {
+        let (storage, fresh) = self.pool.take(bytes, &mut || self.submit())?;
+        if self.checks.is_some() {
+            lock(&self.recorder).poison(&storage);
+            return Ok((storage, false));
+        }
+        Ok((storage, fresh))
+    }
+
+    /// Submits the open batch.
+    pub(crate) fn submit(&self) {
+        lock(&self.recorder).flush();
+    }
+
+    /// Bytes and counts of buffers.
+    pub(crate) fn memory_report(&self) -> MemoryReport {
+        let staging = self.staging.report();
+        let staging_bytes = staging.live_bytes + staging.idle_bytes + staging.freed_bytes;
+        MemoryReport { staging_bytes, ..self.pool.report() }
+    }
+
+    /// Frees all memory that nobody uses. Submits what is recorded, which may use it.
+    pub(crate) fn trim(&self) {
+        let mut recorder = lock(&self.recorder);
+        recorder.flush();
+        recorder.forget_bind_groups();
+        drop(recorder);
+        self.pool.trim();
+        self.staging.trim();
+    }
+}

@@ -1,0 +1,28 @@
+//! Without the feature.
+
+use crate::context::{error::Error, label::Label};
+
+/// Nothing.
+#[derive(Clone, Debug)]
+pub(crate) enum Checks {}
+
+/// A handle to nothing.
+pub(crate) type SharedChecks = Checks;
+
+impl Checks {
+    pub(crate) fn open(_: &wgpu::Device, _: bool) -> Result<Option<SharedChecks>, Error> {
+        Ok(None)
+    }
+
+    pub(crate) fn instrumented(&self, _: &str, _: &Label) -> String {
+        match *self {}
+    }
+
+    pub(crate) fn layout(&self) -> &wgpu::BindGroupLayout {
+        match *self {}
+    }
+
+    pub(crate) fn group(&self) -> &wgpu::BindGroup {
+        match *self {}
+    }
+}

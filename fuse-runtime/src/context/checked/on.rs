@@ -1,0 +1,88 @@
+//! What a device with such shaders has, and what it found.
+
+use std::sync::{Arc, Mutex};
+
+use super::rewrite::{WORDS, checked};
+use crate::context::{error::Error, fault::scoped, label::Label, lock::lock, poll::poll};
+
+/// The counter of a device, bound as group 1 of every dispatch.
+#[derive(Debug)]
+pub(crate) struct Checks {
+    buffer: wgpu::Buffer,
+    layout: wgpu::BindGroupLayout,
+    group: wgpu::BindGroup,
+    /// What texts say at the places that shaders know by number.
+    places: Mutex<Vec<String>>,
+}
+
+/// What all parts of a device have.
+pub(crate) type SharedChecks = Arc<Checks>;
+
+impl Checks {
+    /// The checks of a device, if they are `wanted`.
+    pub(crate) fn open(device: &wgpu::Device, wanted: bool) -> Result<Option<SharedChecks>, Error> {
+        if wanted { scoped(device, || Self::new(device)).map(Arc::new).map(Some) } else { Ok(None) }
+    }
+
+    fn new(device: &wgpu::Device) -> Self {
+        let buffer = device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("violations"),
+            size: WORDS * 4,
+            usage: wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        let ty = wgpu::BindingType::Buffer {
+            ty: wgpu::BufferBindingType::Storage { read_only: false },
+            has_dynamic_offset: false,
+            min_binding_size: None,
+        };
+        let entry = wgpu::BindGroupLayoutEntry { binding: 0, visibility: wgpu::ShaderStages::COMPUTE, ty, count: None };
+        let descriptor = wgpu::BindGroupLayoutDescriptor { label: None, entries: &[entry] };
+        let layout = device.create_bind_group_layout(&descriptor);
+        let entries = [wgpu::BindGroupEntry { binding: 0, resource: buffer.as_entire_binding() }];
+        let descriptor = wgpu::BindGroupDescriptor { label: None, layout: &layout, entries: &entries };
+        let group = device.create_bind_group(&descriptor);
+        Self { buffer, layout, group, places: Mutex::default() }
+    }
+
+    pub(crate) fn instrumented(&self, text: &str, label: &Label) -> String {
+        let mut places = lock(&self.places);
+        checked(text, &mut |place| {
+            places
+                .push(format!("kernel `{}`, variant `{}`, pass {}: {place}", label.kernel, label.variant, label.pass));
+            places.len() - 1
+        })
+    }
+
+    pub(crate) fn layout(&self) -> &wgpu::BindGroupLayout {
+        &self.layout
+    }
+
+    pub(crate) fn group(&self) -> &wgpu::BindGroup {
+        &self.group
+    }
+
+    /// What indices left their arrays since the last call, if any did.
+    pub(crate) fn violation(&self, wgpu: &wgpu::Device, queue: &wgpu::Queue) -> Result<Option<String>, Error> {
+        let staging = wgpu.create_buffer(&wgpu::BufferDescriptor {
+            label: None,
+            size: WORDS * 4,
+            usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        let mut encoder = wgpu.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
+        encoder.copy_buffer_to_buffer(&self.buffer, 0, &staging, 0, WORDS * 4);
+        encoder.clear_buffer(&self.buffer, 0, None);
+        queue.submit([encoder.finish()]);
+        staging.map_async(wgpu::MapMode::Read, .., |_| {});
+        poll(wgpu, wgpu::PollType::wait_indefinitely());
+        let unread = |_| Error::Readback { message: "the driver did not map the counter".into() };
+        let view = staging.get_mapped_range(..).map_err(unread)?;
+        let [count, place, index, length]: [u32; WORDS as usize] = std::array::from_fn(|i| {
+            u32::from_ne_bytes([view[4 * i], view[4 * i + 1], view[4 * i + 2], view[4 * i + 3]])
+        });
+        let places = lock(&self.places);
+        let place = places.get(place as usize).map_or("an unknown place", String::as_str);
+        Ok((count > 0).then(|| format!("{count} invocations left an array, one in {place}: index {index} of {length}")))
+    }
+}

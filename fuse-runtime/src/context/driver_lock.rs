@@ -1,0 +1,109 @@
+//! What drivers cannot do at the same time, in all devices of a process.
+//!
+//! NVIDIA's driver for Linux (2026) holds a lock of the whole process while it destroys a device, and waits for a thread of its own
+//! that needs the lock if pipelines are compiled meanwhile: neither ends. Tests that open a device each, side by side, met that
+//! within seconds.
+
+use std::sync::{Condvar, Mutex, PoisonError};
+
+use crate::context::lock::lock;
+
+/// Who is at it.
+#[derive(Default)]
+struct LockState {
+    compiling: usize,
+    closing: bool,
+}
+
+/// Turns of compiling pipelines, which many threads may do together, and of closing devices, which nothing else goes beside.
+struct Turns {
+    state: Mutex<LockState>,
+    changed: Condvar,
+}
+
+static TURNS: Turns = Turns { state: Mutex::new(LockState { compiling: 0, closing: false }), changed: Condvar::new() };
+
+/// The right to compile, until it drops. A thread that has it closes no device.
+pub(crate) struct Compiling(&'static Turns);
+
+/// The right to close a device, until it drops.
+pub(crate) struct Closing(&'static Turns);
+
+/// Waits until no device is being closed.
+pub(crate) fn compiling() -> Compiling {
+    TURNS.compiling()
+}
+
+/// Waits until nothing is compiled and no other device is being closed.
+pub(crate) fn closing() -> Closing {
+    TURNS.closing()
+}
+
+impl Turns {
+    fn compiling(&'static self) -> Compiling {
+        self.when(|state| !state.closing, |state| state.compiling += 1);
+        Compiling(self)
+    }
+
+    fn closing(&'static self) -> Closing {
+        self.when(|state| !state.closing && state.compiling == 0, |state| state.closing = true);
+        Closing(self)
+    }
+
+    fn when(&self, ready: impl Fn(&LockState) -> bool, change: impl FnOnce(&mut LockState)) {
+        let state = lock(&self.state);
+        let state = self.changed.wait_while(state, |state| !ready(state));
+        change(&mut state.unwrap_or_else(PoisonError::into_inner));
+    }
+
+    fn end(&self, change: impl FnOnce(&mut LockState)) {
+        change(&mut lock(&self.state));
+        self.changed.notify_all();
+    }
+}
+
+impl Drop for Compiling {
+    fn drop(&mut self) {
+        self.0.end(|state| state.compiling -= 1);
+    }
+}
+
+impl Drop for Closing {
+    fn drop(&mut self) {
+        self.0.end(|state| state.closing = false);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        sync::atomic::{AtomicBool, Ordering},
+        thread,
+        time::Duration,
+    };
+
+    use super::*;
+
+    #[test]
+    fn a_device_is_closed_when_nothing_is_compiled() {
+        static OWN: Turns =
+            Turns { state: Mutex::new(LockState { compiling: 0, closing: false }), changed: Condvar::new() };
+        static CLOSED: AtomicBool = AtomicBool::new(false);
+        let (first, second) = (OWN.compiling(), OWN.compiling());
+        let closer = thread::spawn(|| {
+            let turn = OWN.closing();
+            CLOSED.store(true, Ordering::SeqCst);
+            turn
+        });
+        drop(first);
+        thread::sleep(Duration::from_millis(50));
+        assert!(!CLOSED.load(Ordering::SeqCst), "closed while a pipeline is compiled");
+        drop(second);
+        let turn = closer.join().unwrap();
+        let compiler = thread::spawn(|| drop(OWN.compiling()));
+        thread::sleep(Duration::from_millis(50));
+        assert!(!compiler.is_finished(), "compiled while a device is closed");
+        drop(turn);
+        compiler.join().unwrap();
+    }
+}

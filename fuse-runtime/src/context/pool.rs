@@ -1,0 +1,581 @@
+//! The buffer pool: storage by size class, reused when tensors drop.
+//!
+//! Input: byte counts. Output: [`Storage`], which goes back to the pool when its last user drops it.
+//! Invariants: classes are multiples of 16 bytes, but that of empty tensors, which nobody writes; a buffer is at most a
+//! quarter larger than asked for (beyond the first 64 bytes), and where much memory is idle at most two and a half times as
+//! large. What is live, idle, or freed but not yet done with stays within the budget, and, but for 64 MiB, within
+//! twice the peak of live memory.
+//!
+//! All GPU work of a device happens in the order in which it is recorded, so a buffer may be handed out again
+//! while recorded commands still use it. The two exceptions are host writes, which run before the open batch of
+//! commands, and freeing: they must avoid a buffer which that batch uses.
+
+use std::{
+    fmt,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
+    },
+};
+
+use crate::context::{
+    error::Error,
+    fault::{Fault, scoped},
+    lock::lock,
+};
+
+/// A buffer with its identity. Ids are never used twice.
+#[derive(Debug)]
+pub(crate) struct Storage {
+    pub(crate) buffer: wgpu::Buffer,
+    pub(crate) id: u64,
+    pub(crate) bytes: u64,
+    /// The last batch of commands that uses it.
+    last_batch: AtomicU64,
+}
+
+impl Storage {
+    /// The last batch that uses the buffer.
+    pub(crate) fn last_batch(&self) -> u64 {
+        self.last_batch.load(Ordering::Relaxed)
+    }
+
+    /// Notes that batch `batch` uses the buffer.
+    pub(crate) fn used_in(&self, batch: u64) {
+        self.last_batch.fetch_max(batch, Ordering::Relaxed);
+    }
+}
+
+/// A [`Storage`] that returns to its pool when dropped.
+pub(crate) struct Lease {
+    storage: Option<Storage>,
+    pool: Arc<Pool>,
+    /// Whether work that gives it values was recorded; captured launches come later.
+    ready: AtomicBool,
+    /// How often its values were replaced.
+    writes: AtomicU64,
+    /// How many of its holders are no tensors (see `hold`), and above that how often the number changed.
+    followers: AtomicU64,
+    /// How many of these are sequences that write to it.
+    writers: AtomicUsize,
+}
+
+/// One change of the number of followers.
+const FOLLOWER_CHANGE: u64 = 1 << 32;
+
+impl Lease {
+    pub(crate) fn storage(&self) -> &Storage {
+        // Only `drop` takes the storage out.
+        self.storage.as_ref().unwrap_or_else(|| unreachable!("a lease holds its storage until it drops"))
+    }
+
+    /// Whether its values were recorded.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.ready.load(Ordering::Acquire)
+    }
+
+    /// Notes that its values were recorded.
+    pub(crate) fn set_ready(&self) {
+        // Nearly always true already: threads that launch into one tensor must not pass its cache line around.
+        if !self.is_ready() {
+            self.ready.store(true, Ordering::Release);
+        }
+    }
+
+    /// How often its values were replaced. Those that a new tensor is made with do not count: whoever remembers the number can tell
+    /// whether the values are still those that it saw.
+    pub(crate) fn writes(&self) -> u64 {
+        self.writes.load(Ordering::Relaxed)
+    }
+
+    /// Counts that its values are replaced.
+    pub(crate) fn count_write(&self) {
+        self.writes.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Goes on counting where the memory that a tensor moves from has come to.
+    pub(crate) fn count_on_from(&self, other: &Self) {
+        self.writes.store(other.writes(), Ordering::Relaxed);
+    }
+
+    /// How many tensors hold it. Where other threads clone or drop some meanwhile, at least so many.
+    pub(crate) fn tensors(self: &Arc<Self>) -> usize {
+        loop {
+            let before = self.followers.load(Ordering::Acquire);
+            let holders = Arc::strong_count(self);
+            // Both numbers are of one moment.
+            if self.followers.load(Ordering::Acquire) == before {
+                return holders.saturating_sub(before as u32 as usize);
+            }
+        }
+    }
+
+    pub(crate) fn add_follower(&self) {
+        self.followers.fetch_add(FOLLOWER_CHANGE + 1, Ordering::AcqRel);
+    }
+
+    pub(crate) fn remove_follower(&self) {
+        self.followers.fetch_add(FOLLOWER_CHANGE - 1, Ordering::AcqRel);
+    }
+
+    /// Whether a sequence writes to it.
+    pub(crate) fn has_writer(&self) -> bool {
+        self.writers.load(Ordering::Acquire) > 0
+    }
+
+    pub(crate) fn add_writer(&self) {
+        self.writers.fetch_add(1, Ordering::AcqRel);
+    }
+
+    pub(crate) fn remove_writer(&self) {
+        self.writers.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        if let Some(storage) = self.storage.take() {
+            self.pool.give(storage);
+        }
+    }
+}
+
+/// Bytes and counts of a device's buffers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MemoryReport {
+    /// Bytes in use by tensors and running launches.
+    pub live_bytes: u64,
+    /// Buffers in use.
+    pub live_buffers: u64,
+    /// Bytes kept for reuse.
+    pub idle_bytes: u64,
+    /// Buffers kept for reuse.
+    pub idle_buffers: u64,
+    /// Bytes of freed buffers that submitted work may still use.
+    pub freed_bytes: u64,
+    /// Bytes of the buffers through which the host reads.
+    pub staging_bytes: u64,
+    /// The most bytes ever in use at once.
+    pub peak_bytes: u64,
+    /// How often memory was asked for.
+    pub requests: u64,
+    /// How often a new buffer had to be created; constant in a steady state.
+    pub created: u64,
+    /// The budget, if one was set.
+    pub budget_bytes: Option<u64>,
+}
+
+impl fmt::Display for MemoryReport {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "live: {} in {} buffers", Bytes(self.live_bytes), self.live_buffers)?;
+        writeln!(f, "idle: {} in {} buffers", Bytes(self.idle_bytes), self.idle_buffers)?;
+        writeln!(f, "freed, but in use by the GPU: {}", Bytes(self.freed_bytes))?;
+        writeln!(f, "staging: {}", Bytes(self.staging_bytes))?;
+        writeln!(f, "peak: {}", Bytes(self.peak_bytes))?;
+        match self.budget_bytes {
+            Some(budget) => writeln!(f, "budget: {}", Bytes(budget))?,
+            None => writeln!(f, "budget: none")?,
+        }
+        write!(f, "requests: {}, of which {} created a buffer", self.requests, self.created)
+    }
+}
+
+/// A byte count for people.
+struct Bytes(u64);
+
+impl fmt::Display for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let units = ["KiB", "MiB", "GiB", "TiB"];
+        let power = (self.0.max(1).ilog2() / 10).min(4);
+        match power.checked_sub(1) {
+            None => write!(f, "{} B", self.0),
+            Some(unit) => write!(f, "{:.1} {}", self.0 as f64 / 1024f64.powi(power as i32), units[unit as usize]),
+        }
+    }
+}
+
+/// Buffers of one usage on one device.
+#[derive(Debug)]
+pub(crate) struct Pool {
+    device: wgpu::Device,
+    queue: wgpu::Queue,
+    fault: Arc<Fault>,
+    usage: wgpu::BufferUsages,
+    max_bytes: u64,
+    batches: Arc<Batches>,
+    /// Whether buffers are no larger than asked for, but for alignment.
+    exact: bool,
+    /// Bytes of destroyed buffers that submitted work may still use.
+    freed: Arc<AtomicU64>,
+    state: Mutex<PoolState>,
+}
+
+/// What the pools of a device and its recorder tell each other.
+#[derive(Debug)]
+pub(crate) struct Batches {
+    /// The number of the batch that is being recorded.
+    pub(crate) open: AtomicU64,
+    /// Ids of destroyed buffers, which bind groups may still name.
+    pub(crate) destroyed: Mutex<Vec<u64>>,
+}
+
+impl Default for Batches {
+    fn default() -> Self {
+        Self { open: 1.into(), destroyed: Mutex::default() }
+    }
+}
+
+#[derive(Debug, Default)]
+struct PoolState {
+    /// What is kept for reuse: what came back last is last.
+    idle: Vec<Storage>,
+    report: MemoryReport,
+    /// Whether a buffer serves for its own class only.
+    exact: bool,
+}
+
+impl PoolState {
+    fn lend(&mut self, bytes: u64) {
+        self.report.live_bytes += bytes;
+        self.report.live_buffers += 1;
+        self.report.peak_bytes = self.report.peak_bytes.max(self.report.live_bytes);
+    }
+
+    fn unlend(&mut self, bytes: u64) {
+        self.report.live_bytes -= bytes;
+        self.report.live_buffers -= 1;
+    }
+
+    /// The most bytes to hold when `live` of them are in use.
+    fn limit(&self, live: u64) -> u64 {
+        let limit = 2 * self.report.peak_bytes.max(live) + IDLE_FLOOR;
+        limit.min(self.report.budget_bytes.unwrap_or(u64::MAX))
+    }
+
+    /// Takes an idle buffer that `fits` accepts: one of the class, or, where much memory is idle already, one of up to
+    /// twice as many bytes. So programs whose sizes vary without end come to do with the buffers that they have.
+    fn reuse(&mut self, class: u64, fits: impl Fn(&Storage) -> bool) -> Option<Storage> {
+        // The most recent one is the likeliest to be warm in caches.
+        let same = self.idle.iter().rposition(|storage| storage.bytes == class && fits(storage));
+        let index = same.or_else(|| {
+            let allowed = class..=self.largest_substitute(class);
+            let may = |other: &Storage| allowed.contains(&other.bytes) && other.bytes != EMPTY && fits(other);
+            let others = self.idle.iter().enumerate().filter(|(_, other)| may(other));
+            others.min_by_key(|(_, other)| other.bytes).map(|(index, _)| index)
+        })?;
+        let storage = self.idle.remove(index);
+        self.report.idle_bytes -= storage.bytes;
+        self.report.idle_buffers -= 1;
+        self.lend(storage.bytes);
+        Some(storage)
+    }
+
+    /// The largest buffer that may serve for one of a class.
+    fn largest_substitute(&self, class: u64) -> u64 {
+        let MemoryReport { live_bytes, idle_bytes, budget_bytes, .. } = self.report;
+        let few = live_bytes + idle_bytes + class <= self.limit(live_bytes + class) / 2;
+        let within = budget_bytes.map_or(u64::MAX, |budget| budget.saturating_sub(live_bytes));
+        if few || self.exact || class == EMPTY { 0 } else { within.min(2 * class) }
+    }
+
+    /// Takes out what came back longest ago, until at most `bytes` are idle, but not what batch `open` uses.
+    fn evict(&mut self, bytes: u64, open: u64) -> Vec<Storage> {
+        let mut excess = self.report.idle_bytes.saturating_sub(bytes);
+        let goes = |storage: &mut Storage| {
+            let goes = excess > 0 && storage.last_batch() < open;
+            excess = excess.saturating_sub(if goes { storage.bytes } else { 0 });
+            goes
+        };
+        let evicted: Vec<Storage> = self.idle.extract_if(.., goes).collect();
+        self.report.idle_bytes -= evicted.iter().map(|storage| storage.bytes).sum::<u64>();
+        self.report.idle_buffers -= evicted.len() as u64;
+        evicted
+    }
+}
+
+/// How the content of a new buffer begins.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Start {
+    /// Zeros (all buffers that wgpu creates).
+    Zeroed,
+    /// Mapped, so that the host can write first.
+    Mapped,
+}
+
+/// Idle memory that is always allowed, however small the peak.
+const IDLE_FLOOR: u64 = 64 << 20;
+
+/// The class of empty tensors, and of nothing else: what a kernel reads of them is 0, whatever memory held before. Room for
+/// any element, and no multiple of 16, as all other classes are.
+pub(crate) const EMPTY: u64 = 20;
+
+/// Submits the open batch, so that its buffers can be freed.
+pub(crate) type Submit<'a> = &'a mut dyn FnMut();
+
+impl Pool {
+    pub(crate) fn new(
+        (device, queue): (&wgpu::Device, &wgpu::Queue),
+        fault: &Arc<Fault>,
+        usage: wgpu::BufferUsages,
+        max_bytes: u64,
+        budget: Option<u64>,
+        batches: &Arc<Batches>,
+        exact: bool,
+    ) -> Arc<Self> {
+        let state = PoolState {
+            exact,
+            report: MemoryReport { budget_bytes: budget, ..Default::default() },
+            ..Default::default()
+        };
+        Arc::new(Self {
+            device: device.clone(),
+            queue: queue.clone(),
+            fault: Arc::clone(fault),
+            usage,
+            max_bytes,
+            batches: Arc::clone(batches),
+            exact,
+            freed: Arc::default(),
+            state: Mutex::new(state),
+        })
+    }
+
+    /// Wraps storage of this pool so that it comes back.
+    pub(crate) fn lease(self: &Arc<Self>, storage: Storage) -> Arc<Lease> {
+        self.wrap(storage, true)
+    }
+
+    /// As [`lease`](Self::lease), for values that a captured launch will make.
+    pub(crate) fn lease_for_later(self: &Arc<Self>, storage: Storage) -> Arc<Lease> {
+        self.wrap(storage, false)
+    }
+
+    fn wrap(self: &Arc<Self>, storage: Storage, ready: bool) -> Arc<Lease> {
+        Arc::new(Lease {
+            storage: Some(storage),
+            pool: Arc::clone(self),
+            ready: ready.into(),
+            writes: 0.into(),
+            followers: 0.into(),
+            writers: 0.into(),
+        })
+    }
+
+    /// At least `bytes` bytes of storage, and whether it is a fresh buffer (which holds zeros).
+    pub(crate) fn take(&self, bytes: u64, submit: Submit<'_>) -> Result<(Storage, bool), Error> {
+        let class = self.class(bytes)?;
+        {
+            let mut state = lock(&self.state);
+            state.report.requests += 1;
+            if let Some(storage) = state.reuse(class, |_| true) {
+                return Ok((storage, false));
+            }
+        }
+        self.create(class, Start::Zeroed, submit).map(|storage| (storage, true))
+    }
+
+    /// Pooled storage that the open batch does not use, so that the host may write it now.
+    pub(crate) fn take_idle(&self, bytes: u64, submit: Submit<'_>) -> Result<Option<Storage>, Error> {
+        let class = self.class(bytes)?;
+        let mut found = self.reuse_submitted(class);
+        // Before another buffer would cost one that is idle, the open batch may give its buffers back.
+        if found.is_none() && !self.has_room(class) {
+            submit();
+            found = self.reuse_submitted(class);
+        }
+        Ok(found)
+    }
+
+    fn reuse_submitted(&self, class: u64) -> Option<Storage> {
+        let open = self.open();
+        let mut state = lock(&self.state);
+        let storage = state.reuse(class, |storage| storage.last_batch() < open);
+        state.report.requests += u64::from(storage.is_some());
+        storage
+    }
+
+    /// Whether a new buffer frees no other.
+    fn has_room(&self, class: u64) -> bool {
+        let state = lock(&self.state);
+        let live = state.report.live_bytes + class;
+        live + state.report.idle_bytes <= state.limit(live)
+    }
+
+    /// New storage, for the host to write.
+    pub(crate) fn take_new(&self, bytes: u64, start: Start, submit: Submit<'_>) -> Result<Storage, Error> {
+        let class = self.class(bytes)?;
+        lock(&self.state).report.requests += 1;
+        self.create(class, start, submit)
+    }
+
+    /// Takes storage back.
+    pub(crate) fn give(&self, storage: Storage) {
+        let mut state = lock(&self.state);
+        state.unlend(storage.bytes);
+        state.report.idle_bytes += storage.bytes;
+        state.report.idle_buffers += 1;
+        state.idle.push(storage);
+    }
+
+    /// Frees everything that is idle, but for what the open batch uses.
+    pub(crate) fn trim(&self) {
+        let evicted = lock(&self.state).evict(0, self.open());
+        self.destroy(evicted);
+    }
+
+    fn open(&self) -> u64 {
+        self.batches.open.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn report(&self) -> MemoryReport {
+        MemoryReport { freed_bytes: self.freed.load(Ordering::Relaxed), ..lock(&self.state).report }
+    }
+
+    /// The size of the buffers that hold `bytes`.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`].
+    pub(crate) fn class(&self, bytes: u64) -> Result<u64, Error> {
+        if bytes > self.max_bytes {
+            return Err(Error::TooLarge {
+                what: "tensor".into(),
+                limit: "bytes of a buffer on this adapter",
+                needed: bytes,
+                allowed: self.max_bytes,
+            });
+        }
+        Ok(if self.exact { exact_class(bytes) } else { size_class(bytes).min(self.max_bytes) })
+    }
+
+    /// Creates a buffer within the budget; frees idle ones when memory is short.
+    fn create(&self, class: u64, start: Start, submit: Submit<'_>) -> Result<Storage, Error> {
+        self.reserve(class, submit)?;
+        let mut made = self.create_buffer(class, start);
+        if matches!(made, Err(Error::OutOfMemory { .. })) {
+            submit();
+            self.trim();
+            self.wait();
+            made = self.create_buffer(class, start);
+        }
+        match made {
+            Ok(buffer) => {
+                // Of all pools: bind groups are forgotten by these ids.
+                static IDS: AtomicU64 = AtomicU64::new(1);
+                let id = IDS.fetch_add(1, Ordering::Relaxed);
+                Ok(Storage { buffer, id, bytes: class, last_batch: 0.into() })
+            }
+            Err(error) => {
+                lock(&self.state).unlend(class);
+                self.fault.check()?;
+                Err(match error {
+                    Error::OutOfMemory { .. } => Error::OutOfMemory { bytes: class },
+                    other => other,
+                })
+            }
+        }
+    }
+
+    /// Counts a new buffer as live, freeing idle ones where all together would be too much.
+    fn reserve(&self, class: u64, submit: Submit<'_>) -> Result<(), Error> {
+        if self.try_reserve(class, false)? {
+            return Ok(());
+        }
+        // What the open batch uses cannot be freed before it is submitted, and is gone when that is done.
+        submit();
+        if self.try_reserve(class, false)? {
+            return Ok(());
+        }
+        // Browsers do not wait: there the rest goes when it goes.
+        self.wait();
+        self.try_reserve(class, true).map(drop)
+    }
+
+    /// As [`reserve`](Self::reserve), unless that is still too much and not `always` wanted; whether it was done.
+    fn try_reserve(&self, class: u64, always: bool) -> Result<bool, Error> {
+        let mut state = lock(&self.state);
+        let live = state.report.live_bytes + class;
+        if let Some(budget) = state.report.budget_bytes.filter(|budget| live > *budget) {
+            return Err(Error::BudgetExceeded { needed: class, live: live - class, budget });
+        }
+        let limit = state.limit(live);
+        let evicted = state.evict(limit - live, self.open());
+        self.destroy(evicted);
+        let done = always || live + state.report.idle_bytes + self.freed.load(Ordering::Relaxed) <= limit;
+        if done {
+            state.lend(class);
+            state.report.created += 1;
+        }
+        Ok(done)
+    }
+
+    /// Frees buffers that the open batch does not use: their memory goes back when submitted work is done with it.
+    fn destroy(&self, storages: Vec<Storage>) {
+        if storages.is_empty() {
+            return;
+        }
+        let bytes = storages.iter().map(|storage| storage.bytes).sum();
+        self.freed.fetch_add(bytes, Ordering::Relaxed);
+        lock(&self.batches.destroyed).extend(storages.iter().map(|storage| storage.id));
+        storages.iter().for_each(|storage| storage.buffer.destroy());
+        let freed = Arc::clone(&self.freed);
+        self.queue.on_submitted_work_done(move || {
+            freed.fetch_sub(bytes, Ordering::Relaxed);
+        });
+    }
+
+    /// Waits for all submitted work, so that the driver has back what was freed.
+    fn wait(&self) {
+        crate::context::poll::poll(&self.device, wgpu::PollType::wait_indefinitely());
+    }
+
+    fn create_buffer(&self, class: u64, start: Start) -> Result<wgpu::Buffer, Error> {
+        scoped(&self.device, || {
+            self.device.create_buffer(&wgpu::BufferDescriptor {
+                label: None,
+                size: class,
+                usage: self.usage,
+                mapped_at_creation: start == Start::Mapped,
+            })
+        })
+    }
+}
+
+/// The size of the buffer that holds `bytes`: steps of a quarter of a power of two, multiples of 16.
+fn size_class(bytes: u64) -> u64 {
+    if bytes == 0 {
+        return EMPTY;
+    }
+    let bytes = bytes.max(16);
+    let step = (1 << bytes.ilog2()) / 4;
+    bytes.next_multiple_of(step.max(16))
+}
+
+/// The smallest size that shaders can bind as vectors.
+fn exact_class(bytes: u64) -> u64 {
+    if bytes == 0 { EMPTY } else { bytes.next_multiple_of(16) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_hold_and_waste_little() {
+        for bytes in (0..5000).chain([1 << 20, (1 << 20) + 1, (1 << 30) - 1, 3_000_000_001]) {
+            let class = size_class(bytes);
+            assert!(class >= bytes.max(16) && class.is_multiple_of(16) != (bytes == 0), "{bytes} in {class}");
+            assert_eq!(class == EMPTY, bytes == 0, "{bytes} in {class}");
+            assert!(bytes < 64 || class <= bytes + bytes / 4 + 1, "{bytes} in {class}");
+            assert!(bytes == 0 || size_class(class) == class, "{bytes} in {class}");
+        }
+    }
+
+    #[test]
+    fn byte_counts_read_well() {
+        assert_eq!(Bytes(0).to_string(), "0 B");
+        assert_eq!(Bytes(1023).to_string(), "1023 B");
+        assert_eq!(Bytes(1536).to_string(), "1.5 KiB");
+        assert_eq!(Bytes(3 << 30).to_string(), "3.0 GiB");
+    }
+}

@@ -1,0 +1,198 @@
+//! Specializations: what is decided of a shader's text only where it runs.
+//!
+//! Input: a [`Pass`] and what is asked of its text. Output: the text for the driver. Every one is a text that was
+//! validated while the program was built, but for constants, which are declarations on lines of their own, and for the shape of
+//! loops (`unroll`) and of choices (`branches`) that the compiler marked.
+
+mod branches;
+mod unroll;
+
+use std::{borrow::Cow, collections::HashSet};
+
+use fuse_artifact::{
+    EXACT_MATH, FAST_MATH, NARROW_SCALES, NARROW_SCALES_END, Pass, Slot, UNIFORM_BLOCK, UNIFORM_WORKGROUPS, UNROLL,
+    Uniform, WIDE_SCALES_END,
+};
+
+use self::{
+    branches::{has_chain, has_switch, with_ifs, with_switches},
+    unroll::unrolled,
+};
+use crate::context::control_flow::{ControlFlow, UNROLL_FACTORS};
+
+/// What programs ask of all shaders of some launches.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Style {
+    /// Whether functions may be less exact than documented.
+    pub(crate) fast_math: bool,
+    /// Whether shaders check their indices.
+    pub(crate) bounds_checks: bool,
+    /// The factor by which loops are unrolled; up to 1 they stay as they are.
+    pub(crate) unroll: u32,
+    /// How texts choose between branches; `None`: as each is written.
+    pub(crate) control_flow: Option<ControlFlow>,
+}
+
+/// How one pass is compiled. Passes that do not differ in two specializations have one.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct Specialization {
+    style: Style,
+    /// The words of the uniform block, if they are constants.
+    sizes: Option<Box<[u32]>>,
+    /// The quantized parameters that it reads whose scales are `f32`.
+    wide: Box<[u16]>,
+}
+
+impl Specialization {
+    /// The specialization of `pass` in a style; with the words of its uniform block as constants, if given and if launches of equal
+    /// shapes do not differ in them; where the quantized parameters `wide` have scales of `f32`.
+    pub(crate) fn new(pass: &Pass, style: Style, words: Option<&[u32]>, wide: &[u16]) -> Self {
+        let fast_math = style.fast_math && pass.wgsl.contains(EXACT_MATH);
+        let differ = pass.uniforms.iter().any(|uniform| matches!(uniform, Uniform::Scalar { .. }));
+        let sizes = words.filter(|words| !words.is_empty() && !differ).map(Into::into);
+        let unroll = if style.unroll > 1 && pass.wgsl.contains(UNROLL) { style.unroll } else { 0 };
+        let control_flow = style.control_flow.filter(|flow| match flow {
+            ControlFlow::If => has_switch(&pass.wgsl.text()),
+            ControlFlow::Switch => has_chain(&pass.wgsl.text()),
+        });
+        let wide = quantized(pass).filter(|param| wide.contains(param)).collect();
+        Self { style: Style { fast_math, unroll, control_flow, ..style }, sizes, wide }
+    }
+
+    /// Whether shaders check their indices.
+    pub(crate) const fn bounds_checks(&self) -> bool {
+        self.style.bounds_checks
+    }
+
+    /// Whether it is for certain sizes only.
+    pub(crate) const fn has_sizes(&self) -> bool {
+        self.sizes.is_some()
+    }
+
+    /// Bytes of the uniform block, a multiple of 16; 0 if there is none.
+    pub(crate) fn uniform_bytes(&self, pass: &Pass) -> u64 {
+        if self.sizes.is_some() { 0 } else { (pass.uniforms.len() as u64 * 4).next_multiple_of(16) }
+    }
+
+    /// The text of the pass in this specialization.
+    pub(crate) fn text<'p>(&self, pass: &'p Pass) -> Cow<'p, str> {
+        let text = pass.wgsl.text();
+        let text = if self.style.fast_math { text.replacen(EXACT_MATH, FAST_MATH, 1).into() } else { text };
+        let text = if self.style.unroll > 1 { unrolled(&text, self.style.unroll).into() } else { text };
+        let text = match self.style.control_flow {
+            Some(ControlFlow::If) => with_ifs(&text).into(),
+            Some(ControlFlow::Switch) => with_switches(&text).into(),
+            None => text,
+        };
+        let text = self.wide.iter().fold(text, |text, &param| {
+            text.replacen(&scales_line(param, NARROW_SCALES_END), &scales_line(param, WIDE_SCALES_END), 1).into()
+        });
+        match &self.sizes {
+            Some(words) => with_sizes(&text, pass, words).into(),
+            None => text,
+        }
+    }
+}
+
+/// The parameters whose scales a pass reads.
+fn quantized(pass: &Pass) -> impl Iterator<Item = u16> {
+    pass.bindings.iter().filter_map(|binding| if let Slot::Scales(param) = binding.slot { Some(param) } else { None })
+}
+
+fn scales_line(param: u16, end: &str) -> String {
+    format!("{NARROW_SCALES}{param}{end}")
+}
+
+/// The text with `words` in place of the uniform block: a private variable that nothing writes, so that the driver knows it
+/// but naga does not compute with it. Computing with constants, naga would refuse what wraps around.
+fn with_sizes(text: &str, pass: &Pass, words: &[u32]) -> String {
+    let literals: Vec<String> = words.iter().map(|word| format!("{word}u")).collect();
+    let constant = format!("var<private> p: Params = Params({});", literals.join(", "));
+    let text = text.replacen(UNIFORM_BLOCK, &constant, 1);
+    // Workgroups without work return. naga refuses matrix operations after a return that depends on a private variable, which
+    // might differ between invocations.
+    match pass.uniforms.iter().position(|uniform| *uniform == Uniform::Workgroups) {
+        Some(word) => text.replace(UNIFORM_WORKGROUPS, &literals[word]),
+        None => text,
+    }
+}
+
+/// For tests: all texts of a pass that a driver may get, with `words` where sizes are constants.
+pub fn texts(pass: &Pass, words: &[u32]) -> Vec<String> {
+    let wide: Vec<u16> = quantized(pass).collect();
+    let mut specializations: Vec<Specialization> = vec![Specialization::new(pass, Style::default(), None, &wide)];
+    for fast_math in [false, true] {
+        for unroll in UNROLL_FACTORS {
+            for control_flow in [None, Some(ControlFlow::If), Some(ControlFlow::Switch)] {
+                let style = Style { fast_math, bounds_checks: false, unroll, control_flow };
+                specializations.extend([None, Some(words)].map(|sizes| Specialization::new(pass, style, sizes, &[])));
+            }
+        }
+    }
+    let mut seen = HashSet::new();
+    specializations.retain(|specialization| seen.insert(specialization.clone()));
+    specializations.iter().map(|specialization| specialization.text(pass).into_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use fuse_artifact::Grid;
+
+    use super::*;
+
+    fn pass(uniforms: Vec<Uniform>) -> Pass {
+        Pass {
+            wgsl: format!("struct Params {{\n}}\n\n{UNIFORM_BLOCK}\n{EXACT_MATH}\nfn f() {{ {UNIFORM_WORKGROUPS} }}\n")
+                .into(),
+            bindings: vec![].into(),
+            uniforms: uniforms.into(),
+            grid: Grid::Elements { per_workgroup: 1 },
+            workgroup_size: 1,
+            workgroup_bytes: 0,
+            pins_loads: false,
+        }
+    }
+
+    fn specialization(pass: &Pass, fast_math: bool, words: Option<&[u32]>) -> Specialization {
+        Specialization::new(pass, Style { fast_math, ..Style::default() }, words, &[])
+    }
+
+    #[test]
+    fn sizes_take_the_place_of_the_block() {
+        let pass = pass(vec![Uniform::Count, Uniform::Workgroups]);
+        let special = specialization(&pass, false, Some(&[7, 2]));
+        let expected = "struct Params {\n}\n\nvar<private> p: Params = Params(7u, 2u);\n";
+        assert_eq!(special.text(&pass), format!("{expected}{EXACT_MATH}\nfn f() {{ 2u }}\n"));
+        assert_eq!((special.uniform_bytes(&pass), specialization(&pass, false, None).uniform_bytes(&pass)), (0, 16));
+    }
+
+    #[test]
+    fn what_differs_between_launches_stays_a_uniform() {
+        let without = pass(vec![]);
+        assert_eq!(specialization(&without, false, Some(&[])), Specialization::default());
+        let scalar = pass(vec![Uniform::Count, Uniform::Scalar { param: 0 }]);
+        assert_eq!(specialization(&scalar, false, Some(&[7, 0])), Specialization::default());
+    }
+
+    #[test]
+    fn only_texts_with_loops_and_choices_have_such_forms() {
+        let plain = pass(vec![]);
+        let loops = Pass { wgsl: "// unroll\nfor (var x = 0u; x < n; x++) {\n}\n".into(), ..plain.clone() };
+        let switch = Pass { wgsl: "switch x {\n  default: {\n  }\n}\n".into(), ..plain.clone() };
+        let unrolled = |factor| Style { unroll: factor, ..Style::default() };
+        let flow = |flow| Style { control_flow: Some(flow), ..Style::default() };
+        let differs = |pass: &Pass, style| Specialization::new(pass, style, None, &[]) != Specialization::default();
+        assert!(differs(&loops, unrolled(2)) && !differs(&loops, unrolled(1)) && !differs(&plain, unrolled(4)));
+        assert!(differs(&switch, flow(ControlFlow::If)) && !differs(&switch, flow(ControlFlow::Switch)));
+        assert_eq!((texts(&loops, &[]).len(), texts(&switch, &[]).len()), (3, 2));
+    }
+
+    #[test]
+    fn only_texts_with_fast_functions_have_a_fast_form() {
+        let pass = pass(vec![Uniform::Count]);
+        assert!(specialization(&pass, true, None).text(&pass).contains(FAST_MATH));
+        let plain = Pass { wgsl: "fn f() {}".into(), ..pass };
+        assert_eq!(specialization(&plain, true, None), Specialization::default());
+        assert_eq!(texts(&plain, &[]), ["fn f() {}"]);
+    }
+}

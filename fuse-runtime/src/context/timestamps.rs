@@ -1,0 +1,36 @@
+//! Timestamps around the dispatches of a profile.
+
+use crate::context::{label::Label, step::Step};
+
+/// Two timestamps per dispatch, and at most 4096 queries per set.
+pub(crate) const DISPATCHES_PER_SET: usize = 2048;
+
+/// The passes of a profile that is being taken.
+#[derive(Default)]
+pub(crate) struct Log {
+    pub(crate) sets: Vec<wgpu::QuerySet>,
+    /// The first dispatch of each pass.
+    pub(crate) dispatches: Vec<(Label, u32)>,
+    /// Whether dispatches share passes, as they do unprofiled.
+    pub(crate) shares_passes: bool,
+}
+
+impl Log {
+    /// The timestamps of the pass of `step`.
+    pub(crate) fn start(&mut self, device: &wgpu::Device, step: &Step) -> Option<wgpu::ComputePassTimestampWrites<'_>> {
+        let index = self.dispatches.len() % DISPATCHES_PER_SET;
+        if index == 0 {
+            self.sets.push(device.create_query_set(&wgpu::QuerySetDescriptor {
+                label: None,
+                ty: wgpu::QueryType::Timestamp,
+                count: 2 * DISPATCHES_PER_SET as u32,
+            }));
+        }
+        self.dispatches.push((step.label, step.filled.workgroups));
+        Some(wgpu::ComputePassTimestampWrites {
+            query_set: self.sets.last()?,
+            beginning_of_pass_write_index: Some(2 * index as u32),
+            end_of_pass_write_index: Some(2 * index as u32 + 1),
+        })
+    }
+}

@@ -1,0 +1,130 @@
+//! Host data into storage.
+//!
+//! For new tensors there are two ways, both safe against the open batch of commands: a pooled buffer which that batch does not use is
+//! written through the queue (queue writes run before the open batch, after all earlier ones); otherwise a new
+//! buffer is created mapped and filled in place (in browsers: also written through the queue).
+
+use std::sync::Arc;
+
+use crate::context::{
+    Context,
+    error::Error,
+    lock::lock,
+    pool::{Lease, Start, Storage, Submit},
+};
+
+/// What to write.
+#[derive(Clone, Copy)]
+pub(crate) enum Source<'a> {
+    /// These bytes.
+    Bytes(&'a [u8]),
+    /// This word, over and over, for so many bytes.
+    Repeat([u8; 4], u64),
+}
+
+impl Source<'_> {
+    fn len(self) -> u64 {
+        match self {
+            Self::Bytes(bytes) => bytes.len() as u64,
+            Self::Repeat(_, bytes) => bytes,
+        }
+    }
+}
+
+/// Storage with the content `source`; bytes up to the next multiple of 4 are zero.
+pub(crate) fn upload(context: &Context, source: Source<'_>) -> Result<Arc<Lease>, Error> {
+    context.fault.check()?;
+    let bytes = source.len();
+    if matches!(source, Source::Repeat([0, 0, 0, 0], _)) || bytes == 0 {
+        return zeroed(context, bytes);
+    }
+    if context.checks.is_some() {
+        let lease = context.pool.lease(context.take(bytes)?.0);
+        write_through_queue(context, lease.storage(), source)?;
+        return Ok(lease);
+    }
+    let submit: Submit<'_> = &mut || context.submit();
+    if let Some(storage) = context.pool.take_idle(bytes, submit)? {
+        let lease = context.pool.lease(storage);
+        write_through_queue(context, lease.storage(), source)?;
+        return Ok(lease);
+    }
+    // A browser that cannot map a new buffer throws, which wgpu does not expect.
+    if cfg!(target_arch = "wasm32") {
+        let lease = context.pool.lease(context.pool.take_new(bytes, Start::Zeroed, submit)?);
+        write_through_queue(context, lease.storage(), source)?;
+        return Ok(lease);
+    }
+    let lease = context.pool.lease(context.pool.take_new(bytes, Start::Mapped, submit)?);
+    write_mapped(context, lease.storage(), source)?;
+    Ok(lease)
+}
+
+/// Replaces the first bytes of `lease`, after the work recorded so far.
+pub(crate) fn overwrite(context: &Context, lease: &Lease, bytes: &[u8]) -> Result<(), Error> {
+    context.fault.check()?;
+    // Also if the driver refuses half of it.
+    lease.count_write();
+    if !bytes.is_empty() {
+        // Queue writes run before the open batch, so what uses the buffer must be submitted first.
+        lock(&context.recorder).flush_uses(lease.storage());
+        write_through_queue(context, lease.storage(), Source::Bytes(bytes))?;
+    }
+    lease.set_ready();
+    Ok(())
+}
+
+/// Storage that holds zeros.
+fn zeroed(context: &Context, bytes: u64) -> Result<Arc<Lease>, Error> {
+    let (storage, fresh) = context.take(bytes)?;
+    let lease = context.pool.lease(storage);
+    if !fresh && bytes > 0 {
+        lock(&context.recorder).clear(lease.storage());
+    }
+    Ok(lease)
+}
+
+fn write_through_queue(context: &Context, storage: &Storage, source: Source<'_>) -> Result<(), Error> {
+    let Some(size) = wgpu::BufferSize::new(source.len().next_multiple_of(4)) else { return Ok(()) };
+    match context.queue.write_buffer_with(&storage.buffer, 0, size) {
+        Some(mut view) => fill(view.slice(..), source),
+        None => return Err(refused(context)),
+    }
+    Ok(())
+}
+
+fn write_mapped(context: &Context, storage: &Storage, source: Source<'_>) -> Result<(), Error> {
+    let size = source.len().next_multiple_of(4);
+    match storage.buffer.get_mapped_range_mut(..size) {
+        Ok(mut view) => fill(view.slice(..), source),
+        Err(_) => return Err(refused(context)),
+    }
+    storage.buffer.unmap();
+    Ok(())
+}
+
+fn refused(context: &Context) -> Error {
+    let fallback = Error::Internal { message: "the driver gave no memory to write to".into() };
+    context.fault.check().err().unwrap_or(fallback)
+}
+
+/// Words that are repeated at once.
+const CHUNK: usize = 16 << 10;
+
+fn fill(mut to: wgpu::WriteOnly<'_, [u8]>, source: Source<'_>) {
+    match source {
+        Source::Bytes(bytes) => {
+            to.slice(..bytes.len()).copy_from_slice(bytes);
+            let rest = to.len() - bytes.len();
+            to.slice(bytes.len()..).copy_from_slice(&[0; 4][..rest]);
+        }
+        Source::Repeat(word, _) => {
+            let chunk = word.repeat(CHUNK);
+            let len = to.len();
+            for start in (0..len).step_by(chunk.len()) {
+                let end = len.min(start + chunk.len());
+                to.slice(start..end).copy_from_slice(&chunk[..end - start]);
+            }
+        }
+    }
+}

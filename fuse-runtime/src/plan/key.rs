@@ -1,0 +1,234 @@
+//! What a kernel is called in tables: its class and its sizes.
+//!
+//! Kernels of one class differ in sizes only as far as the choice of their variants goes: the class says what is
+//! computed, of which dtypes, in which order operands lie in memory, and what of it happens on the way. It is made of what
+//! the artifact says and of numbers that the launch knows, and is the same text in every version of a program.
+
+use fuse_artifact::{Access, DomainKind, Function, Kernel, Schedule, Slot, Space, Variant};
+
+use crate::{plan::domain::Domain, tune::order::distinct};
+
+/// What a table knows a kernel by.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Key {
+    /// For example `contraction f16·f16 depth·outer`.
+    pub(crate) class: String,
+    /// See [`Entry::sizes`](super::Entry::sizes).
+    pub(crate) sizes: Vec<u64>,
+}
+
+impl Key {
+    /// The key of a kernel. `vectors`: whether one of its variants that may run loads whole vectors.
+    pub(crate) fn of(kernel: &Kernel, domain: &Domain, vectors: bool) -> Self {
+        let mut class = match kernel.domain.kind {
+            DomainKind::Pointwise => format!("pointwise {}", dtypes(kernel, Space::Point)),
+            DomainKind::Reduction { axes } => reduction(kernel, usize::from(axes)),
+            DomainKind::Contraction { products } => contraction(kernel, products),
+            DomainKind::Attention | DomainKind::WeightedSum => attention(kernel, domain),
+        };
+        if !vectors {
+            class += " scalar";
+        }
+        Self { class, sizes: sizes(kernel, domain) }
+    }
+
+    /// The key of a whole function, whose entries rank its alternatives in place of schedules. `symbols` are the values of its dimensions.
+    pub(crate) fn of_plan(function: &Function, symbols: &[u64]) -> Self {
+        let class = format!("{}{:016x}", plan_prefix(function), fingerprint(function));
+        // Functions without dimensions have a size, too: tables want one.
+        let sizes = if symbols.is_empty() { vec![1] } else { symbols.to_vec() };
+        Self { class, sizes }
+    }
+}
+
+/// What the classes of a function's plans begin with.
+pub(crate) fn plan_prefix(function: &Function) -> String {
+    // Expressions are named by their place (`fuse! at …`), which moves while what was measured of them holds.
+    let name = if function.name.contains(' ') { "expression" } else { &*function.name };
+    format!("plan {name} ")
+}
+
+/// The name of an alternative in tables.
+pub(crate) fn plan_name(alternative: usize) -> String {
+    format!("alternative {alternative}")
+}
+
+fn contraction(kernel: &Kernel, products: u8) -> String {
+    let directions = |space, names| named_directions(kernel, space, 2, names);
+    let mut class = format!(
+        "contraction {}·{} {}·{}",
+        dtypes(kernel, Space::Lhs),
+        dtypes(kernel, Space::Rhs),
+        directions(Space::Lhs, ["depth", "outer"]),
+        directions(Space::Rhs, ["outer", "depth"]),
+    );
+    let packed = |variant: &Variant| if let Schedule::Gemv(gemv) = variant.schedule { gemv.rhs.bits() } else { None };
+    if let Some(bits) = kernel.variants.iter().find_map(packed) {
+        class += &format!(" q{bits}");
+    }
+    if products > 1 {
+        class += &format!(" products {products}");
+        let grouped = |variant: &Variant| matches!(variant.schedule, Schedule::Tile(tile) if tile.is_grouped());
+        if kernel.variants.iter().any(grouped) {
+            class += " grouped";
+        }
+    }
+    if kernel.work.row_passes > 0 {
+        class += " normalized";
+    } else if kernel.work.lhs > 0 || kernel.work.rhs > 0 {
+        class += " computed";
+    }
+    if kernel.work.row_epilogue {
+        class += " reduced";
+    }
+    class
+}
+
+/// Of an attention, or of a weighted sum with so many products and sums.
+fn attention(kernel: &Kernel, domain: &Domain) -> String {
+    let spaces = [Space::Lhs, Space::Rhs, Space::Value];
+    let dtypes = spaces.map(|space| dtypes(kernel, space)).join("·");
+    let mut class = if domain.kind == DomainKind::WeightedSum {
+        let products = 1 + usize::from(loads(kernel, Space::SecondLhs).next().is_some());
+        format!("weighted sum {dtypes} products {products} sums {}", written(kernel).len())
+    } else {
+        format!("attention {dtypes}")
+    };
+    // Keys are read along their depth and values along their columns, unless a program says otherwise.
+    if (&*directions(kernel, Space::Rhs, 2), &*directions(kernel, Space::Value, 2)) != ("outer", "inner") {
+        class += " transposed";
+    }
+    if kernel.work.causal {
+        class += " causal";
+    }
+    // Schedules are made for heads of so many columns, and one of them says nothing of others.
+    class + &format!(" head {}", head(domain).next_power_of_two().max(SMALLEST_HEAD))
+}
+
+/// The depth of scores or the number of value columns, whichever is larger.
+fn head(domain: &Domain) -> u64 {
+    domain.extents.last().copied().unwrap_or(1).max(domain.contraction().columns)
+}
+
+/// What shorter heads count as.
+const SMALLEST_HEAD: u64 = 32;
+
+fn reduction(kernel: &Kernel, axes: usize) -> String {
+    let mut class = format!(
+        "reduction {} {}",
+        dtypes(kernel, Space::Point),
+        match &*directions(kernel, Space::Point, axes) {
+            "inner" => "rows",
+            "outer" => "columns",
+            other => other,
+        }
+    );
+    // Split variants have a pass for each reduction that waits for another one, and one more.
+    let passes = kernel.variants.iter().map(|variant| variant.passes.len()).max().unwrap_or(1);
+    if passes > 2 {
+        class += &format!(" stages {}", passes - 1);
+    }
+    if results(kernel).any(|access| walks_any(access, axes)) {
+        class += " mapped";
+    }
+    class
+}
+
+/// The accesses of a space that read.
+fn loads(kernel: &Kernel, space: Space) -> impl Iterator<Item = &Access> {
+    let written = written(kernel);
+    kernel.accesses.iter().filter(move |access| access.space == space && !written.contains(&access.slot))
+}
+
+/// The accesses that write.
+fn results(kernel: &Kernel) -> impl Iterator<Item = &Access> {
+    let written = written(kernel);
+    kernel.accesses.iter().filter(move |access| written.contains(&access.slot))
+}
+
+fn written(kernel: &Kernel) -> Vec<Slot> {
+    let bindings =
+        kernel.variants.iter().flat_map(|variant| variant.passes.iter()).flat_map(|pass| pass.bindings.iter());
+    distinct(bindings.filter(|binding| binding.writable).map(|binding| binding.slot))
+}
+
+/// The dtypes of what is read in a space, in alphabetical order; `none` where nothing is.
+fn dtypes(kernel: &Kernel, space: Space) -> String {
+    let bindings =
+        || kernel.variants.iter().flat_map(|variant| variant.passes.iter()).flat_map(|pass| pass.bindings.iter());
+    let dtype =
+        |access: &Access| bindings().find(|binding| binding.slot == access.slot).map(|binding| binding.dtype.name());
+    listed(loads(kernel, space).filter_map(dtype))
+}
+
+/// The different words, in alphabetical order; `none` where there are none.
+fn listed<'a>(words: impl Iterator<Item = &'a str>) -> String {
+    let words = distinct(words);
+    if words.is_empty() { "none".to_owned() } else { words.join("+") }
+}
+
+/// Along which axes of its space what is read lies contiguously: `inner` for the last one (of a reduction, for one of the
+/// last `inner` ones), `outer` for those before, `strided` for neither; of several operands all that occur.
+fn directions(kernel: &Kernel, space: Space, inner: usize) -> String {
+    named_directions(kernel, space, inner, ["inner", "outer"])
+}
+
+/// The same with other names for the last axis and those before.
+fn named_directions(kernel: &Kernel, space: Space, inner: usize, [last_axis, before]: [&'static str; 2]) -> String {
+    let reduction = space == Space::Point;
+    let direction = |access: &Access| {
+        let last = access.view.len().checked_sub(1)?;
+        let along = access.axes.iter().position(|axis| *axis == Some(last as u8));
+        let from_end = along.map(|axis| access.axes.len() - axis);
+        Some(match from_end {
+            Some(1) => last_axis,
+            Some(axis) if reduction && axis <= inner => last_axis,
+            Some(2) => before,
+            Some(_) if reduction => before,
+            _ => "strided",
+        })
+    };
+    // What is the same everywhere along a row says nothing of its order.
+    let of_elements = |access: &&Access| !reduction || walks_any(access, inner);
+    listed(loads(kernel, space).filter(of_elements).filter_map(direction))
+}
+
+/// Whether an access moves along one of the last `axes` axes of its space.
+fn walks_any(access: &Access, axes: usize) -> bool {
+    access.axes.iter().rev().take(axes).any(Option::is_some)
+}
+
+fn sizes(kernel: &Kernel, domain: &Domain) -> Vec<u64> {
+    let sizes = domain.contraction();
+    match domain.kind {
+        DomainKind::Pointwise => vec![domain.count()],
+        DomainKind::Reduction { .. } => vec![sizes.rows, sizes.depth],
+        DomainKind::Contraction { .. } => vec![sizes.batch, sizes.rows, sizes.columns, sizes.depth],
+        DomainKind::Attention | DomainKind::WeightedSum => {
+            // A query with a window sees no more keys than that.
+            let keys = kernel.work.window.map_or(sizes.depth, |window| sizes.depth.min(window.into()));
+            vec![sizes.batch, sizes.rows, keys, head(domain)]
+        }
+    }
+}
+
+/// A number that changes with the kernels of a function and its alternatives: 64-bit FNV-1a, which is the same in every
+/// program.
+fn fingerprint(function: &Function) -> u64 {
+    let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+    let mut add = |text: &str| {
+        for byte in text.bytes().chain([0xff]) {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    };
+    for plan in std::iter::once(function).chain(function.alternatives.iter()) {
+        for kernel in plan.kernels.iter() {
+            add(&kernel.name);
+            for variant in kernel.variants.iter() {
+                add(&variant.name);
+                variant.passes.iter().for_each(|pass| add(&pass.wgsl.text()));
+            }
+        }
+    }
+    hash
+}
