@@ -5,13 +5,12 @@ use std::collections::BTreeMap;
 use fuse_artifact::DType;
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
+pub use crate::graph::lower::output::{Callee, DTypeClass, Derivatives, ExpressionDType, Instance, RankExpr};
 use crate::{
     diag::{Code, Diagnostic, Diagnostics, Sink, range_of_stream},
-    grad::pullback::Pullback,
     graph::{
-        Graph,
         infer::{Inferred, infer},
-        lower::{Program, Ranks, check_imports, lower_expression, lower_items, program_of},
+        lower::{Ranks, check_imports, lower_expression, lower_items, program::Program, program_of},
     },
     span::SpanTable,
     syntax::{
@@ -49,15 +48,6 @@ pub struct ItemFunction {
     pub callees: Vec<(String, Callee)>,
 }
 
-/// Function that another function calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Callee {
-    /// Function of the same block: an index into [`Items::functions`].
-    Own(usize),
-    /// Function of another block: an index into [`Items::imported`].
-    Imported(usize),
-}
-
 /// The `use` items at the head of a block, with their diagnostics.
 pub struct Head {
     /// Imports, and the tokens after them.
@@ -66,34 +56,6 @@ pub struct Head {
     pub is_expression: bool,
     /// Errors and warnings about the imports themselves.
     pub diagnostics: Diagnostics,
-}
-
-/// One graph of a generic function or expression.
-pub struct Instance {
-    /// Dtype of each generic parameter or dtype class, in order.
-    pub dtypes: Vec<DType>,
-    /// Lowered graph.
-    pub graph: Graph,
-    /// Derivative graphs, if the function has `#[differentiable]`.
-    pub derivatives: Option<Derivatives>,
-}
-
-/// Graphs that `#[differentiable]` adds to a function.
-pub struct Derivatives {
-    /// Vector-Jacobian product: gradients for given cotangents.
-    pub vjp: Graph,
-    /// Value and gradients. Present if the function's only result is one float.
-    pub value_and_grad: Option<Graph>,
-    /// Forward graph that also returns the residuals, and backward graph that reads them.
-    pub pullback: Pullback,
-}
-
-impl Derivatives {
-    /// All graphs of the derivatives.
-    pub fn graphs(&self) -> impl Iterator<Item = &Graph> {
-        let Self { vjp, value_and_grad, pullback: Pullback { forward, backward, kept: _ } } = self;
-        [Some(vjp), value_and_grad.as_ref(), Some(forward), Some(backward)].into_iter().flatten()
-    }
 }
 
 /// Front-end output for `fuse!(expr)`.
@@ -122,36 +84,6 @@ pub struct Variable {
     pub dtype: ExpressionDType,
 }
 
-/// Dtype of a variable or result of an expression.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ExpressionDType {
-    /// Fixed by the expression, for example `bool` for a condition.
-    Known(DType),
-    /// Dtype of a class, which the caller's types choose. An index into [`Expression::classes`].
-    Class(usize),
-}
-
-/// Dtypes that the operations allow for a class of variables.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DTypeClass {
-    /// `f32` or `f16`.
-    Float,
-    /// `i32` or `u32`.
-    Integer,
-    /// `f32`, `f16` or `i32`.
-    Signed,
-    /// `f32`, `f16`, `i32` or `u32`.
-    Number,
-    /// `f32`, `i32` or `u32`. The class meets an integer literal that `f16` cannot represent.
-    Wide,
-    /// `f32` or `i32`. The class meets a negative integer literal that `f16` cannot represent.
-    SignedWide,
-    /// `f32` or `u32`. The class meets an integer literal that neither `f16` nor `i32` can represent.
-    UnsignedWide,
-    /// Any dtype.
-    Any,
-}
-
 /// Type of an expression's result.
 pub struct ExpressionResult {
     /// Its dtype.
@@ -160,30 +92,7 @@ pub struct ExpressionResult {
     pub rank: RankExpr,
 }
 
-/// Rank in terms of the ranks of an expression's variables.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RankExpr {
-    /// Rank fixed by the expression: 0 for literals, the list's length for `reshape` and `permute`.
-    Known(usize),
-    /// Rank of a variable, an index into [`Expression::variables`].
-    Of(usize),
-    /// Maximum of two ranks (NumPy broadcasting).
-    Broadcast(Box<RankExpr>, Box<RankExpr>),
-    /// Rank of a matrix product: the maximum of two ranks, each at least 2.
-    Matmul(Box<RankExpr>, Box<RankExpr>),
-    /// Inner rank, required to be at least the number (`transpose`, negative axes).
-    AtLeast(usize, Box<RankExpr>),
-    /// Inner rank, required to equal the number (`permute`, vectors).
-    Exactly(usize, Box<RankExpr>),
-    /// Two ranks required to be equal (`concat`).
-    Same(Box<RankExpr>, Box<RankExpr>),
-    /// Inner rank plus one, at most 6 (`unsqueeze`).
-    Plus1(Box<RankExpr>),
-    /// Inner rank minus one, at least 0 (`squeeze`, reductions).
-    Minus1(Box<RankExpr>),
-}
-
-/// True if the tokens of a `fuse!` are a block of functions, false for an expression.
+/// Whether the tokens of a `fuse!` are a block of functions, rather than an expression.
 pub fn is_items(tokens: &TokenStream) -> bool {
     const STARTS: [&str; 11] =
         ["fn", "pub", "const", "async", "unsafe", "extern", "mod", "use", "struct", "impl", "static"];

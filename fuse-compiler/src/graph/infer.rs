@@ -12,11 +12,11 @@ use fuse_artifact::DType;
 
 use self::constraint::{Constraint, meet};
 use super::lower::{
-    Program,
     catalog::{self, Kind, Pointwise},
+    output::{DTypeClass, ExpressionDType},
+    program::Program,
 };
 use crate::{
-    front::{DTypeClass, ExpressionDType},
     operations::DTypes,
     syntax::ast::{
         self, Argument, BinaryOperator, Block, Call, Element, Expr, ExprKind, HostOperand, Literal, Target,
@@ -256,7 +256,7 @@ impl<'a> Inference<'a> {
     fn expr(&mut self, expr: &Expr, bindings: &Bindings) -> Term {
         match &expr.kind {
             ExprKind::Method(call) => {
-                super::lower::call_arguments(call).for_each(|argument| _ = self.expr(argument, bindings));
+                super::lower::calls::call_arguments(call).for_each(|argument| _ = self.expr(argument, bindings));
                 self.class(DTypeClass::Any)
             }
             ExprKind::Error | ExprKind::Tuple(_) => {
@@ -398,7 +398,7 @@ impl<'a> Inference<'a> {
     fn function_call(&mut self, function: &ast::Function, call: &Call, bindings: &Bindings) -> Vec<Term> {
         let generics: Vec<Term> = function.generics.iter().map(|_| self.class(DTypeClass::Float)).collect();
         let arguments: Vec<Term> =
-            super::lower::call_arguments(call).map(|argument| self.expr(argument, bindings)).collect();
+            super::lower::calls::call_arguments(call).map(|argument| self.expr(argument, bindings)).collect();
         for (argument, param) in arguments.into_iter().zip(&function.params) {
             let declared = self.element(&param.ty.element, &generics);
             self.unify(declared, argument);
@@ -436,7 +436,7 @@ impl<'a> Inference<'a> {
             return results.first().copied().unwrap_or_else(|| self.class(DTypeClass::Any));
         }
         let Some(operation) = catalog::find_call(call) else {
-            for argument in super::lower::call_arguments(call) {
+            for argument in super::lower::calls::call_arguments(call) {
                 self.expr(argument, bindings);
             }
             return self.class(DTypeClass::Any);

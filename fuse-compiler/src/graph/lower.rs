@@ -6,8 +6,7 @@
 //! Literals wait for a dtype and `index` for a shape: see [`value::Lazy`]. A reported value is [`Value::Poison`], and
 //! its users report nothing.
 
-mod calls;
-
+pub(crate) mod calls;
 pub(crate) mod catalog;
 mod compose;
 mod contract;
@@ -23,14 +22,17 @@ mod join;
 mod library;
 mod normalize;
 mod options;
+pub(crate) mod output;
 mod padded;
 mod pointwise;
+pub(crate) mod program;
 mod quantized;
 mod random;
 mod ranks;
 mod reduce;
 mod resolve;
 mod shape;
+mod type_text;
 mod update;
 pub(crate) mod value;
 mod vocabulary;
@@ -43,7 +45,6 @@ use std::{
 
 use fuse_artifact::{Check, DType, Relation, Size, Symbol, SymbolSource};
 
-pub(crate) use calls::{call_arguments, is_callee};
 pub(crate) use functions::{check_imports, lower_items, program_of};
 pub(crate) use padded::lower_expression;
 pub(crate) use ranks::Ranks;
@@ -51,7 +52,6 @@ pub(crate) use ranks::Ranks;
 use crate::{
     arena::Arena,
     diag::{Code, Diagnostic, Sink, SourceRange},
-    front::{Callee, RankExpr},
     grad::Marks,
     graph::{
         FunctionOptions, Graph, Node, NodeId, Op, Param, TensorType,
@@ -60,6 +60,8 @@ use crate::{
     span::SpanTable,
     syntax::ast::{self, Element},
 };
+use output::RankExpr;
+use program::Program;
 use value::{Operand, Value};
 
 /// Maximum number of nodes of a graph. Bounds build time and repeated inlining.
@@ -71,33 +73,7 @@ const MAX_NODES: usize = 16_384;
 /// Maximum number of operations in one lazy value. Walks of these are recursive.
 const MAX_WAITING: usize = 1024;
 
-pub(crate) struct Program<'a> {
-    pub(crate) functions: Vec<&'a ast::Function>,
-    pub(crate) own: usize,
-    /// Index of the function that each name means, for each caller. The last entry is for an expression.
-    pub(crate) names: Vec<BTreeMap<String, usize>>,
-    /// True at the index of a function that was lowered without errors.
-    pub(crate) sound: Vec<bool>,
-    /// Names of unreadable functions, which were reported.
-    pub(crate) broken: Vec<String>,
-    /// True if any unknown name may be unreadable, too.
-    pub(crate) open: bool,
-}
-
-impl Program<'_> {
-    /// Callees of the block's function with this index, by the names that the body uses.
-    pub(crate) fn callees(&self, index: usize) -> Vec<(String, Callee)> {
-        let callees = self.names[index].iter().filter(|(name, _)| is_callee(self.functions[index], name));
-        let callee = |index: usize| index.checked_sub(self.own).map_or(Callee::Own(index), Callee::Imported);
-        callees.map(|(name, &index)| (name.clone(), callee(index))).collect()
-    }
-
-    /// True if it was reported that no function of this name exists.
-    pub(crate) fn is_reported(&self, name: &str) -> bool {
-        self.open || self.broken.iter().any(|broken| broken == name)
-    }
-}
-
+/// Builds one graph.
 pub(crate) struct Lowering<'a> {
     sink: &'a Sink,
     spans: &'a mut SpanTable,

@@ -2,7 +2,7 @@
 
 use fuse_artifact::DType;
 
-use crate::front::DTypeClass;
+use crate::graph::lower::output::DTypeClass;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Constraint {

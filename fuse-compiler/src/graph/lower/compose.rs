@@ -140,7 +140,7 @@ impl Lowering<'_> {
         }
         let dtype = self.dtype(x);
         let node = self.push(Op::Reshape(x), dtype, vec![], at);
-        self.set_rank(node, crate::front::RankExpr::Known(0));
+        self.set_rank(node, crate::graph::lower::output::RankExpr::Known(0));
         node
     }
 }

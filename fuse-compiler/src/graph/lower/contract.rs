@@ -5,13 +5,13 @@ use fuse_artifact::{DType, Relation, Size};
 use super::{
     Lowering, axes_text,
     catalog::Pointwise,
+    output::RankExpr,
     ranks,
     resolve::ones,
     value::{Operand, Value},
 };
 use crate::{
     diag::{Code, Diagnostic, SourceRange},
-    front::RankExpr,
     graph::{NodeId, Op},
     operations::BinaryOp,
 };

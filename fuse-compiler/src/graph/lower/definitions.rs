@@ -211,5 +211,5 @@ pub(super) fn is_size(param: &Param, function: &Function) -> bool {
 }
 
 fn declared_text(param: &Param, function: &Function) -> String {
-    format!("{}: {}", param.name, super::functions::type_text(&param.ty, function))
+    format!("{}: {}", param.name, super::type_text::type_text(&param.ty, function))
 }

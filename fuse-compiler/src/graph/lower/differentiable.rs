@@ -1,10 +1,9 @@
 //! `#[differentiable]`: derives the graphs of `vjp`, `value_and_grad` and both halves of `pullback` from a function's
 //! graph.
 
-use super::{Lowering, ident_range};
+use super::{Lowering, ident_range, output::Derivatives};
 use crate::{
     diag::{Code, Diagnostic, Sink},
-    front::Derivatives,
     grad::{
         self, Obstacle, Part, Request, Seed, part,
         pullback::{Differentiated, divide},
@@ -69,7 +68,7 @@ pub(super) fn check_differentiable(function: &Function, sink: &Sink) {
 }
 
 fn text(ty: &Type, function: &Function) -> String {
-    super::functions::type_text(ty, function)
+    super::type_text::type_text(ty, function)
 }
 
 impl Lowering<'_> {

@@ -12,17 +12,19 @@ use super::{
     definitions::{definitions, is_size, names_in},
     differentiable::check_differentiable,
     dims::size_of_dim,
-    ident_range, quantized,
+    ident_range,
+    output::{Derivatives, Instance},
+    quantized,
+    type_text::type_text,
     value::{Operand, Value},
 };
 use crate::{
     diag::{Code, Diagnostic, Sink},
-    front::{Derivatives, Instance},
     graph::{Graph, NodeId, TensorType, verify::verify},
     span::SpanTable,
     syntax::{
         Parsed,
-        ast::{Dim, Element, Function, Type, sum_text},
+        ast::{Function, Type},
         imports::Linked,
     },
 };
@@ -313,27 +315,6 @@ impl Lowering<'_> {
 pub(super) fn declared(ty: &Type, scope: &Scope) -> TensorType {
     let shape = ty.dims.iter().flatten().map(|dim| size_of_dim(dim, &scope.dims).unwrap_or(Size::ONE)).collect();
     TensorType::new(scope.dtype_of(&ty.element), shape)
-}
-
-pub(super) fn type_text(ty: &Type, function: &Function) -> String {
-    let element = match &ty.element {
-        Element::DType(dtype) => dtype.name().to_string(),
-        Element::Generic(index) => function.generics[*index].to_string(),
-        Element::Quantized(packing) => packing.name().to_string(),
-    };
-    match &ty.dims {
-        None => element,
-        Some(dims) => format!("{element}[{}]", dims.iter().map(dim_text).collect::<Vec<_>>().join(", ")),
-    }
-}
-
-fn dim_text(dim: &Dim) -> String {
-    match dim {
-        Dim::Literal(value, _) => value.to_string(),
-        Dim::Name(name) => name.to_string(),
-        Dim::Product(factors) => factors.iter().map(dim_text).collect::<Vec<_>>().join(" * "),
-        Dim::Sum(terms) => sum_text(terms, dim_text),
-    }
 }
 
 fn check_signature(functions: &[Function], index: usize, sink: &Sink) {

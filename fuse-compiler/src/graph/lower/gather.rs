@@ -2,10 +2,9 @@
 
 use fuse_artifact::{DType, Relation, Size};
 
-use super::{Lowering, options::Site, ranks, value::Operand};
+use super::{Lowering, options::Site, output::RankExpr, ranks, value::Operand};
 use crate::{
     diag::{Code, Diagnostic, SourceRange},
-    front::RankExpr,
     graph::{CompareOp, NodeId},
     operations::BinaryOp,
 };

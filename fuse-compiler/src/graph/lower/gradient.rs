@@ -4,11 +4,11 @@ use super::{
     Lowering,
     dims::argument_range,
     options::Site,
+    output::RankExpr,
     value::{Operand, Value},
 };
 use crate::{
     diag::{Code, Diagnostic, SourceRange},
-    front::RankExpr,
     grad::{self, Obstacle, Request, Seed},
     graph::{NodeId, Op},
     syntax::ast::{Argument, Expr},

@@ -8,14 +8,14 @@ use super::{
     Binding, Lowering, Scope, axes_text,
     calls::add_differentiated,
     dims::{argument_range, size_of_dim},
-    functions::type_text,
     ident_range,
+    output::RankExpr,
     pointwise::join,
+    type_text::type_text,
     value::{LazyDType, Operand, Value},
 };
 use crate::{
     diag::{Code, Diagnostic, SourceRange},
-    front::RankExpr,
     graph::NodeId,
     syntax::ast::{Argument, Call, Dim, Element, Function, Param, Type},
 };

@@ -8,13 +8,13 @@ use super::{
     Lowering, axes_text,
     dims::argument_range,
     options::Site,
+    output::RankExpr,
     pointwise::join,
     ranks,
     value::{Axis, AxisKind, LazyDType, Operand, Value},
 };
 use crate::{
     diag::{Code, Diagnostic, SourceRange},
-    front::RankExpr,
     grad::{self, Movement},
     graph::{NodeId, Op},
     operations::BinaryOp,

@@ -5,10 +5,9 @@
 
 use fuse_artifact::{DType, Relation, Size};
 
-use super::{Lowering, axes_text, catalog::Row, options::Site, ranks, value::Operand};
+use super::{Lowering, axes_text, catalog::Row, options::Site, output::RankExpr, ranks, value::Operand};
 use crate::{
     diag::{Code, Diagnostic},
-    front::RankExpr,
     graph::{NodeId, ReduceOp},
     operations::{BinaryOp, UnaryOp},
 };

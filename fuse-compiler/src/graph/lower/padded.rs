@@ -10,13 +10,13 @@ use fuse_artifact::{DType, Relation, Size, SymbolSource};
 use super::{
     Binding, Lowering, Program, Ranks, Scope,
     functions::report_violations,
+    output::RankExpr,
     ranks,
     resolve::ones,
     value::{Operand, Value},
 };
 use crate::{
     diag::Sink,
-    front::RankExpr,
     graph::{FunctionOptions, Graph, NodeId, TensorType, infer::Literals},
     span::SpanTable,
     syntax::{

@@ -108,7 +108,7 @@ impl Lowering<'_> {
             .iter()
             .map(|operand| self.rank_of(*operand).clone())
             .reduce(super::ranks::broadcast)
-            .unwrap_or(crate::front::RankExpr::Known(0));
+            .unwrap_or(crate::graph::lower::output::RankExpr::Known(0));
         let node = self.push(op, dtype, shape, at);
         self.set_rank(node, rank);
         node

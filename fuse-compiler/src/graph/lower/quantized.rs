@@ -12,9 +12,9 @@ use fuse_artifact::{DType, Packing, Size, SymbolSource};
 use super::{
     Lowering,
     catalog::Kind,
-    functions::type_text,
     ident_range,
     options::Site,
+    type_text::type_text,
     value::{Operand, Value},
 };
 use crate::{

@@ -3,8 +3,8 @@
 //! Input: the ranks of operands. Output: the ranks of values, and requirements that no result implies
 //! (`sum(transpose(x))` has rank 0 for every `x`, but needs two axes).
 
-use super::Lowering;
-use crate::{front::RankExpr, graph::NodeId};
+use super::{Lowering, output::RankExpr};
+use crate::graph::NodeId;
 
 #[derive(Default)]
 pub(crate) struct Ranks {

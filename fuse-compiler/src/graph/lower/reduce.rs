@@ -5,10 +5,9 @@
 
 use fuse_artifact::{DType, Relation, Size};
 
-use super::{Lowering, axes_text, catalog::Reduction, options::Site, value::Operand};
+use super::{Lowering, axes_text, catalog::Reduction, options::Site, output::RankExpr, value::Operand};
 use crate::{
     diag::{Code, Diagnostic, SourceRange},
-    front::RankExpr,
     graph::{CompareOp, NodeId, ReduceOp},
     operations::{BinaryOp, DTypes, UnaryOp},
 };

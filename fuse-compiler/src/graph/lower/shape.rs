@@ -6,13 +6,13 @@ use super::{
     Lowering, Scope, axes_text,
     dims::{always_above, argument_range, axis_out_of_range, integer, never_equal},
     normalize::exact_quotient,
+    output::RankExpr,
     ranks,
     resolve::ones,
     value::{Axis, AxisKind, Operand, Value},
 };
 use crate::{
     diag::{Code, Diagnostic, SourceRange},
-    front::RankExpr,
     graph::{NodeId, Op},
     syntax::{
         ast::{Argument, Expr, ExprKind},

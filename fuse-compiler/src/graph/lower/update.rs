@@ -54,7 +54,7 @@ impl Lowering<'_> {
         if param.updated.is_none() {
             let diagnostic = refused(format!("parameter `{name}` cannot be assigned to"));
             let diagnostic = diagnostic.note(ident_range(&param.name), "it is declared without `&mut`");
-            let ty = super::functions::type_text(&param.ty, function);
+            let ty = super::type_text::type_text(&param.ty, function);
             self.sink.report(diagnostic.help(format!("declare `{name}: &mut {ty}`")));
             return;
         }
