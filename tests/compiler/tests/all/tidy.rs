@@ -29,7 +29,8 @@ const STAGES: &[&[&str]] = &[
     &["diag"],
     &["syntax"],
     &["grad"],
-    &["front", "graph::infer", "graph::lower"],
+    &["graph::infer", "graph::lower"],
+    &["front"],
     &["fusion"],
     &["schedule"],
     &["kernel"],
@@ -309,12 +310,12 @@ fn the_rules_see_violations() {
     assert_eq!(dependencies(manifest), expected.map(|(table, name)| (table.to_owned(), name.to_owned())));
 }
 
-fn read(file: &Path) -> String {
+pub(crate) fn read(file: &Path) -> String {
     fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
 }
 
 /// All files below `path` (or `path` itself) with one of the extensions, sorted, without what git ignores.
-fn files(path: &Path, extensions: &[&str]) -> Vec<PathBuf> {
+pub(crate) fn files(path: &Path, extensions: &[&str]) -> Vec<PathBuf> {
     if path.is_file() {
         let wanted = path.extension().is_some_and(|found| extensions.iter().any(|wanted| found == *wanted));
         return wanted.then(|| path.to_owned()).into_iter().collect();
@@ -329,7 +330,7 @@ fn files(path: &Path, extensions: &[&str]) -> Vec<PathBuf> {
 }
 
 /// The manifests of the workspace's crates. Rivals have a workspace of their own.
-fn manifests() -> Vec<PathBuf> {
+pub(crate) fn manifests() -> Vec<PathBuf> {
     let mut manifests = files(&root(), &["toml"]);
     manifests.retain(|file| !["benches/rivals", "fuzz"].iter().any(|folder| file.starts_with(root().join(folder))));
     manifests.retain(|file| file.ends_with("Cargo.toml") && read(file).contains("[package]"));
@@ -360,7 +361,7 @@ fn without_table(manifest: &str, heading: &str) -> String {
 }
 
 /// `graph/lower.rs` is `graph::lower`; the crate's root is empty.
-fn module_path(file: &Path) -> String {
+pub(crate) fn module_path(file: &Path) -> String {
     let mut parts: Vec<&str> = file.iter().map(|part| part.to_str().unwrap().trim_end_matches(".rs")).collect();
     if let Some("mod" | "lib") = parts.last().copied() {
         parts.pop();
@@ -381,7 +382,7 @@ fn without_tests(source: &str) -> String {
 }
 
 /// Every path below the crate's root that a source names through `crate::` or `super::`.
-fn named_modules(source: &str, module: &str) -> BTreeSet<String> {
+pub(crate) fn named_modules(source: &str, module: &str) -> BTreeSet<String> {
     let code: String =
         source.lines().filter(|line| !line.trim_start().starts_with("//")).fold(String::new(), |mut code, line| {
             code.push_str(line);
@@ -392,7 +393,8 @@ fn named_modules(source: &str, module: &str) -> BTreeSet<String> {
     let mut paths = BTreeSet::new();
     for (keyword, prefix) in [("crate::", ""), ("super::", parent)] {
         for (start, _) in code.match_indices(keyword) {
-            let inside_word = code[..start].ends_with(|c: char| c.is_alphanumeric() || c == '_');
+            // `super::super::` is one path.
+            let inside_word = code[..start].ends_with(|c: char| c.is_alphanumeric() || matches!(c, '_' | ':'));
             if !inside_word {
                 expand(&code[start + keyword.len()..], prefix, &mut paths);
             }
@@ -416,6 +418,9 @@ fn expand<'a>(tree: &'a str, prefix: &str, paths: &mut BTreeSet<String>) -> &'a 
     }
     let end = tree.find(|c: char| !(c.is_alphanumeric() || c == '_')).unwrap_or(tree.len());
     let (name, rest) = tree.split_at(end);
+    if rest.starts_with('*') && name.is_empty() && !prefix.is_empty() {
+        paths.insert(prefix.to_owned());
+    }
     let path = if prefix.is_empty() { name.to_owned() } else { format!("{prefix}::{name}") };
     if let Some(rest) = rest.strip_prefix("::").filter(|_| !name.is_empty()) {
         return expand(rest, &path, paths);
@@ -436,6 +441,6 @@ fn set(names: &[&str]) -> BTreeSet<String> {
     names.iter().map(|&name| name.to_owned()).collect()
 }
 
-fn assert_none(violations: &[String]) {
+pub(crate) fn assert_none(violations: &[String]) {
     assert!(violations.is_empty(), "{} violations:\n{}", violations.len(), violations.join("\n"));
 }
