@@ -1,14 +1,14 @@
-//! Everything of an open device below plans and tensors: wgpu's handles, pools, pipelines, the recorder.
+//! Context of an open device, below plans and tensors: wgpu's handles, pools, pipelines, the recorder.
 //!
 //! Input: a device of wgpu. Output: a [`Context`], which all layers above share.
 //!
 //! - `info`, `environment`, `hardware`, `vendors`: descriptions of adapters; `adapters`, `browser`: opening them.
-//! - `pool`, `hold`: memory; `upload`, `readback`, `poll`, `poller`: to it from the host, and back.
+//! - `pool`, `hold`: memory; `upload`, `readback`, `poll`, `poller`: transfers from and to the host.
 //! - `pipeline`, `disk`, `specialization`, `checked`: compiled shaders.
 //! - `step`, `label`, `bind`, `record`, `timestamps`: dispatches.
-//! - `error`, `fault`: failures. `shape`, `element`, `callable`: small types that all layers name.
+//! - `error`, `fault`: failures; `shape`, `element`, `callable`: small types that all layers name.
 //!
-//! Not here: what is dispatched (`plan`), which variant is fastest (`tune`), public handles (`api`).
+//! Not here: plans (`plan`), choice of variants (`tune`), public handles (`api`).
 
 pub(crate) mod adapters;
 pub(crate) mod bind;
@@ -64,7 +64,6 @@ use crate::context::{
     poller::Poller,
 };
 
-/// An open device.
 pub(crate) struct Context {
     pub(crate) recorder: Mutex<Recorder>,
     pub(crate) pipelines: Pipelines,
@@ -78,22 +77,21 @@ pub(crate) struct Context {
     pub(crate) poller: Poller,
     pub(crate) queue: wgpu::Queue,
     pub(crate) wgpu: wgpu::Device,
-    /// Taken by [`close`](Self::close), and given back when everything before it is dropped.
+    /// Lock taken by [`close`](Self::close), released when all fields before it are dropped.
     #[cfg(not(target_arch = "wasm32"))]
     closing: Option<Closing>,
 }
 
-/// How a device is opened.
 pub(crate) struct Options<'a> {
     pub(crate) cache: &'a CacheChoice,
-    /// The most bytes of buffers.
+    /// Limit of bytes in buffers.
     pub(crate) budget: Option<u64>,
-    /// Whether shaders check their indices, for tests.
+    /// Instruments shaders to check their indices, for tests.
     pub(crate) checked: bool,
 }
 
 impl Context {
-    /// The context of a device that is open.
+    /// Opens a context on a device of wgpu.
     pub(crate) fn open(
         (device, queue): (wgpu::Device, wgpu::Queue),
         info: DeviceInfo,
@@ -124,13 +122,13 @@ impl Context {
         })
     }
 
-    /// Waits until nothing else of the process keeps drivers from closing it. The caller drops it next.
+    /// Waits for the right to close a device, which drivers need. The caller drops the context next.
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn close(&mut self) {
         self.closing = Some(closing());
     }
 
-    /// At least `bytes` bytes of storage, and whether they hold zeros. The caller does not hold the recorder.
+    /// Takes at least `bytes` bytes of storage; true if they hold zeros. The caller must not hold the recorder's lock.
     pub(crate) fn take(&self, bytes: u64) -> Result<(Storage, bool), Error> {
         let (storage, fresh) = self.pool.take(bytes, &mut || self.submit())?;
         if self.checks.is_some() {
@@ -145,14 +143,13 @@ impl Context {
         lock(&self.recorder).flush();
     }
 
-    /// Bytes and counts of buffers.
     pub(crate) fn memory_report(&self) -> MemoryReport {
         let staging = self.staging.report();
         let staging_bytes = staging.live_bytes + staging.idle_bytes + staging.freed_bytes;
         MemoryReport { staging_bytes, ..self.pool.report() }
     }
 
-    /// Frees all memory that nobody uses. Submits what is recorded, which may use it.
+    /// Frees all unused memory. Submits recorded work first, because it may use that memory.
     pub(crate) fn trim(&self) {
         let mut recorder = lock(&self.recorder);
         recorder.flush();

@@ -1,10 +1,10 @@
 //! Devices, tensors and launches for kernels compiled by `fuse!`.
 //!
-//! Four layers, each of which names only those before it: `context` (an open device), `tune` (what is known about speed),
-//! `plan` (from shapes to dispatches), `api` (the public types). A launch goes from checked shapes (`plan::check`) through a
-//! plan (`plan::launch_plan`) and the recorder (`context::record`) to a submission; `context::readback` reads results.
-//! Kernels arrive as artifacts ([`artifact::Function`]), compiled and validated while the program was built; this crate
-//! does not link the compiler. The only shaders of its own are those that quantize (`api::quantizer`).
+//! Four layers, each of which names only those before it: `context` (an open device), `tune` (knowledge about speed),
+//! `plan` (from shapes to dispatches), `api` (the public types). A launch goes from checked shapes (`plan::check`)
+//! through a plan (`plan::launch_plan`) and the recorder (`context::record`) to a submission; `context::readback` reads
+//! results. Kernels arrive as artifacts ([`artifact::Function`]), which were compiled and validated while the program
+//! was built: this crate does not link the compiler. Its own shaders only quantize (`api::quantizer`).
 //!
 //! ```no_run
 //! use fuse_runtime::{Device, Tensor2};
@@ -18,8 +18,8 @@
 //! # }
 //! ```
 //!
-//! Every failure is an [`Error`]; nothing panics. [`Device`] and tensors are `Send` and `Sync`: many threads may
-//! launch at once. In browsers they belong to the page or worker that made them, and are neither.
+//! Every failure is an [`Error`]; nothing panics. [`Device`] and tensors are `Send` and `Sync`: many threads may launch
+//! at once. In browsers they belong to the page or worker that made them, and are neither.
 #![cfg_attr(
     target_arch = "wasm32",
     allow(clippy::arc_with_non_send_sync, reason = "natively they are, and both share their types")
@@ -75,12 +75,12 @@ pub use crate::{
     },
 };
 
-/// What expansions of `fuse!`, test harnesses and tuners call. Not covered by semantic versioning.
+/// Entry points of expansions of `fuse!`, test harnesses and tuners. Not covered by semantic versioning.
 #[doc(hidden)]
 pub mod __private {
     pub use half::f16;
 
-    /// The artifact's types, those of schedules among them, as expansions name them.
+    /// The artifact's types, schedules included, as expansions name them.
     pub mod artifact {
         pub use fuse_artifact::{schedule::*, *};
     }
@@ -118,7 +118,7 @@ pub mod __private {
 
     use artifact::{Function, Kernel, List};
 
-    /// A kernel of an artifact, as a constant; empty artifacts and artifacts made at run time have none.
+    /// A kernel of an artifact, as a constant. Panics for artifacts made at run time.
     pub const fn kernel(function: &'static Function, index: usize) -> &'static Kernel {
         match &function.kernels {
             List::Borrowed(kernels) => &kernels[index],

@@ -14,11 +14,11 @@ pub enum Arg<'a> {
     Tensor(&'a RawTensor),
     /// A quantized tensor.
     Quantized(&'a RawQuantized),
-    /// A number of the host.
+    /// A host number.
     Scalar {
         /// Its type.
         dtype: DType,
-        /// Its bits, as `Uniform::Scalar` says: an `f16` is widened to `f32`.
+        /// Its bits, as in `Uniform::Scalar`: an `f16` is widened to `f32`.
         bits: u32,
     },
 }
@@ -42,7 +42,7 @@ impl<T: Element> From<T> for Arg<'_> {
 }
 
 impl<'a> Arg<'a> {
-    /// The tensor, of a quantized one its packed values.
+    /// The tensor, or the packed values of a quantized one.
     pub(crate) fn tensor(&self) -> Option<&'a RawTensor> {
         match self {
             Self::Tensor(tensor) => Some(tensor),
@@ -51,7 +51,6 @@ impl<'a> Arg<'a> {
         }
     }
 
-    /// The scales of a quantized tensor.
     pub(crate) fn scales(&self) -> Option<&'a RawTensor> {
         if let Self::Quantized(tensor) = self { Some(tensor.scales()) } else { None }
     }

@@ -1,4 +1,4 @@
-//! Choosing and opening an adapter.
+//! Choice and opening of an adapter.
 
 use std::{ffi::OsString, path::PathBuf};
 
@@ -16,11 +16,10 @@ use crate::{
     tune::{tuning::Tuning, tunings::Tunings},
 };
 
-/// The environment variable whose value, a part of an adapter's name, chooses the adapter where the program
-/// does not.
+/// Environment variable with a part of an adapter's name, for programs that choose none.
 const ADAPTER_VARIABLE: &str = "FUSE_ADAPTER";
 
-/// Which adapter to open, and how. Made by [`Device::builder`].
+/// Options of opening a device. Made by [`Device::builder`].
 #[derive(Clone, Debug, Default)]
 #[must_use = "a builder does nothing until `build` or `build_blocking`"]
 pub struct DeviceBuilder {
@@ -38,7 +37,7 @@ pub struct DeviceBuilder {
     kept: Option<Kept>,
 }
 
-/// Features switched off.
+/// Disabled features.
 #[derive(Clone, Copy, Debug, Default)]
 struct Without {
     f16: bool,
@@ -48,7 +47,7 @@ struct Without {
 }
 
 impl DeviceBuilder {
-    /// Takes the first adapter whose name contains `part`, whatever its case. Overrides `FUSE_ADAPTER`.
+    /// Takes the first adapter whose name contains `part`, ignoring case. Overrides `FUSE_ADAPTER`.
     pub fn adapter(mut self, part: impl Into<String>) -> Self {
         self.name = Some(part.into());
         self
@@ -60,13 +59,13 @@ impl DeviceBuilder {
         self
     }
 
-    /// Uses this graphics interface only.
+    /// Restricts the graphics interface.
     pub fn backend(mut self, backend: Backend) -> Self {
         self.backend = Some(backend);
         self
     }
 
-    /// Takes the adapter at this position of [`Device::adapters`] (of the backend asked for).
+    /// Takes the adapter at this position of [`Device::adapters`] (of the chosen backend).
     pub fn index(mut self, index: usize) -> Self {
         self.index = Some(index);
         self
@@ -90,25 +89,25 @@ impl DeviceBuilder {
         self
     }
 
-    /// Opens the device without timestamps, so that [`Device::profile`] is not available.
+    /// Opens the device without timestamps, which makes [`Device::profile`] unavailable.
     pub fn without_timestamps(mut self) -> Self {
         self.without.timestamps = true;
         self
     }
 
-    /// Lowers the size of the largest tensor, in bytes, below the adapter's own limit.
+    /// Lowers the limit of bytes of a tensor below the adapter's own.
     pub fn max_tensor_bytes(mut self, bytes: u64) -> Self {
         self.binding_bytes = Some(bytes);
         self
     }
 
-    /// Bytes that tensors and launches may use together, idle buffers included.
+    /// Limits the bytes of tensors and launches together, idle buffers included.
     pub fn memory_budget(mut self, bytes: u64) -> Self {
         self.budget = Some(bytes);
         self
     }
 
-    /// The folder that keeps compiled pipelines, instead of `FUSE_CACHE_DIR` or the platform's cache folder.
+    /// Keeps compiled pipelines in this folder instead of `FUSE_CACHE_DIR` or the platform's cache folder.
     pub fn pipeline_cache_dir(mut self, folder: impl Into<PathBuf>) -> Self {
         self.cache = CacheChoice::Folder(folder.into());
         self
@@ -120,36 +119,35 @@ impl DeviceBuilder {
         self
     }
 
-    /// How the device's launches choose the variants of their kernels, where [`Device::with_tuning`] does not say
-    /// otherwise.
+    /// Sets the tuning by which launches choose variants, outside of [`Device::with_tuning`].
     pub fn tuning(mut self, tuning: Tuning) -> Self {
         self.tuning = tuning;
         self
     }
 
-    /// Chooses by the table in this file, too, if it exists and is about the adapter: what [`Device::tune`] found in an
-    /// earlier run. A file that is damaged or about another adapter is left alone, and [`Device::tuning_problem`] says so.
+    /// Adds the tuning table in this file, if it exists and matches the adapter: the result of [`Device::tune`] in an
+    /// earlier run. A damaged or foreign file is ignored, and [`Device::tuning_problem`] reports it.
     #[cfg(feature = "tune")]
     pub fn tuning_file(mut self, file: impl Into<PathBuf>) -> Self {
         self.kept = Some(Kept::File(file.into()));
         self
     }
 
-    /// As [`tuning_file`](Self::tuning_file), for programs that keep the text of a [`Table`](crate::Table) elsewhere than in a
-    /// file, as pages do in a browser's local storage. `name` is what the table is called where it decides. Of both, the last
-    /// one given counts.
+    /// Like [`tuning_file`](Self::tuning_file), with the content of a [`Table`](crate::Table) that is stored elsewhere,
+    /// as in a browser's local storage. Explanations call the table `name`. The last call of either method wins.
     #[cfg(feature = "tune")]
     pub fn tuning_text(mut self, name: impl Into<String>, text: impl Into<String>) -> Self {
         self.kept = Some(Kept::Text { name: name.into(), text: text.into() });
         self
     }
 
-    /// For tests: shaders check their indices, and [`Device::violation`] says which left their arrays.
+    /// Instruments shaders to check their indices, for tests. [`Device::violation`] reports indices out of bounds.
     #[cfg(all(feature = "checked", not(target_arch = "wasm32")))]
     #[doc(hidden)]
     pub fn checked(mut self) -> Self {
         self.checked = true;
-        // Instrumented shaders are functions of the entry point, after whose early return naga takes nothing for uniform.
+        // Instrumented shaders call the kernel as a function, and naga treats nothing as uniform after its early
+        // return.
         self.without.cooperative_matrices = true;
         self
     }
@@ -171,7 +169,7 @@ impl DeviceBuilder {
             required_features: features,
             required_limits: limits,
             experimental_features: experimental(features),
-            // Buffers are pooled: large blocks below them would only hold back what the pool has freed.
+            // Buffers are pooled: larger blocks below them would keep memory that the pool has freed.
             memory_hints: wgpu::MemoryHints::MemoryUsage,
             ..Default::default()
         };
@@ -185,7 +183,7 @@ impl DeviceBuilder {
             .map_err(|error| Error::DeviceRequest { adapter: info.name.clone(), reason: error.to_string() })?;
         let mut info = opened(&adapter, &device);
         if let Some(bytes) = self.binding_bytes {
-            // Browsers never go below what they offer to everybody.
+            // Browsers do not lower this limit below WebGPU's default.
             info.limits.binding_bytes = info.limits.binding_bytes.min(bytes.max(16) & !15);
         }
         let options = Options { cache: &self.cache, budget: self.budget, checked: self.checked };
@@ -199,13 +197,13 @@ impl DeviceBuilder {
         Ok(Device::from_context(context, tunings))
     }
 
-    /// As [`build`](Self::build), waiting for it.
+    /// Blocking form of [`build`](Self::build).
     #[cfg(not(target_arch = "wasm32"))]
     pub fn build_blocking(self) -> Result<Device, Error> {
         pollster::block_on(self.build())
     }
 
-    /// Matrices are of use to kernels with 16-bit floats only.
+    /// Requests matrices only together with `f16`: kernels use them on 16-bit floats only.
     #[cfg(target_arch = "wasm32")]
     fn wanted_of_browsers(&self) -> crate::context::browser::request::AdapterRequest {
         let Without { f16, subgroups, cooperative_matrices, .. } = self.without;
@@ -227,7 +225,7 @@ impl DeviceBuilder {
         wanted.fold(wgpu::Features::empty(), |features, (feature, _)| features | *feature)
     }
 
-    /// The best adapter that fits: discrete before integrated before software.
+    /// Best matching adapter: discrete before integrated before software.
     fn choose(&self, all: Vec<wgpu::Adapter>) -> Result<wgpu::Adapter, Error> {
         let from_environment = || named(std::env::var_os(ADAPTER_VARIABLE));
         let unchosen = self.name.is_none() && self.index.is_none() && self.kind.is_none();
@@ -259,8 +257,8 @@ impl DeviceBuilder {
 }
 
 impl Device {
-    /// Opens the best adapter: the one that `FUSE_ADAPTER` names (a part of its name is enough), else a discrete
-    /// GPU before an integrated one before a software rasterizer.
+    /// Opens the best adapter: the one that `FUSE_ADAPTER` names (a part of its name is enough), else a discrete GPU
+    /// before an integrated one before a software rasterizer.
     ///
     /// # Errors
     /// [`Error::NoAdapter`] if there is none, [`Error::DeviceRequest`] if the driver refuses to open it.
@@ -268,18 +266,18 @@ impl Device {
         Self::builder().build().await
     }
 
-    /// As [`new`](Self::new), waiting for it.
+    /// Blocking form of [`new`](Self::new).
     #[cfg(not(target_arch = "wasm32"))]
     pub fn blocking() -> Result<Self, Error> {
         Self::builder().build_blocking()
     }
 
-    /// Chooses adapter, features, limits and budget.
+    /// Starts a builder, to choose adapter, features, limits and budget.
     pub fn builder() -> DeviceBuilder {
         DeviceBuilder::default()
     }
 
-    /// Describes every adapter, in the order that [`DeviceBuilder::index`] counts in.
+    /// Descriptions of all adapters, in the order of [`DeviceBuilder::index`].
     pub async fn adapters() -> Vec<DeviceInfo> {
         adapters(None).await.iter().map(describe).collect()
     }
@@ -295,19 +293,19 @@ impl Device {
     }
 }
 
-/// The part of a name that a variable holds. One that is not UTF-8 is in no adapter's name, and the error shows it.
+/// The variable's value, if it is not empty. A value that is not UTF-8 matches no adapter, and the error shows it.
 fn named(variable: Option<OsString>) -> Option<String> {
     variable.filter(|part| !part.is_empty()).map(|part| part.to_string_lossy().into_owned())
 }
 
-/// The permission that wgpu wants for features that it calls experimental.
+/// The permission that wgpu requires for experimental features.
 fn experimental(features: wgpu::Features) -> wgpu::ExperimentalFeatures {
     if !features.contains(wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX) {
         return wgpu::ExperimentalFeatures::disabled();
     }
-    // SAFETY: the permission is about defects of wgpu that could break memory safety in shaders that use the features. Ours
-    // use cooperative matrices in sizes that the adapter lists, in uniform control flow, inside arrays with room for them,
-    // and naga has validated them.
+    // SAFETY: the permission covers defects of wgpu that could break memory safety in shaders with these features. Our
+    // shaders use cooperative matrices in sizes that the adapter lists, in uniform control flow, inside arrays with
+    // room for them, and naga has validated them.
     unsafe { wgpu::ExperimentalFeatures::enabled() }
 }
 
@@ -320,7 +318,7 @@ fn list(adapters: &[DeviceInfo]) -> String {
     names.join(", ")
 }
 
-/// What an adapter offers before it is opened.
+/// The adapter's features and limits before it is opened.
 fn describe(adapter: &wgpu::Adapter) -> DeviceInfo {
     DeviceInfo::new(
         &adapter.get_info(),
@@ -330,7 +328,7 @@ fn describe(adapter: &wgpu::Adapter) -> DeviceInfo {
     )
 }
 
-/// What a device offers.
+/// The features and limits of an open device.
 fn opened(adapter: &wgpu::Adapter, device: &wgpu::Device) -> DeviceInfo {
     #[cfg(not(all(feature = "subgroup-matrix", target_arch = "wasm32")))]
     let matrices = adapter.cooperative_matrix_properties();

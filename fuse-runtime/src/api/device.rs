@@ -1,4 +1,4 @@
-//! A [`Device`]: an open adapter with everything that launches on it share.
+//! [`Device`]: an open adapter and the state that its launches share.
 
 use std::{
     any::Any,
@@ -33,31 +33,31 @@ use crate::{
     tune::tunings::Tunings,
 };
 
-/// An open adapter. Cloning is cheap and gives the same device; threads may share it.
+/// An open adapter. Clones are cheap and refer to the same device; threads may share it.
 ///
-/// Launches are recorded and submitted in batches. Work is submitted when enough has been recorded, when a
-/// tensor is read back, and by [`submit`](Self::submit) and [`synchronize`](Self::synchronize).
+/// Launches are recorded and submitted in batches. Work is submitted when enough has been recorded, when a tensor is
+/// read back, and by [`submit`](Self::submit) and [`synchronize`](Self::synchronize).
 #[derive(Clone)]
 pub struct Device {
     pub(crate) inner: Arc<Inner>,
 }
 
-/// A value that a crate above this one keeps with a device. Handles of browsers stay on their thread.
+/// State of a crate above this one. Handles of browsers stay on their thread.
 #[cfg(not(target_arch = "wasm32"))]
 type Attached = dyn Any + Send + Sync;
-/// A value that a crate above this one keeps with a device, on the one thread of a page.
+/// State of a crate above this one, on the one thread of a page.
 #[cfg(target_arch = "wasm32")]
 type Attached = dyn Any;
 
 pub(crate) struct Inner {
-    /// First, so that rustc, which asks whether handles are `Send`, meets wgpu's types by the shortest way: it gives up after 128
-    /// levels of types.
+    /// First, because rustc gives up on `Send` after 128 levels of types: this is the shortest way to wgpu's types, and
+    /// later fields find their answers cached.
     context: Context,
     pub(crate) plans: PlanCache,
     pub(crate) tunings: Tunings,
-    /// Numbers of the host as rank-0 tensors, by dtype and bits.
+    /// Host numbers as rank-0 tensors, by dtype and bits.
     pub(crate) scalars: Mutex<HashMap<(DType, u32), Arc<Lease>>>,
-    /// What a crate above this one keeps with the device.
+    /// State of a crate above this one.
     attached: OnceLock<Box<Attached>>,
 }
 
@@ -73,7 +73,6 @@ impl Drop for Inner {
 }
 
 impl Device {
-    /// The device of a context.
     pub(crate) fn from_context(context: Context, tunings: Tunings) -> Self {
         let inner = Inner {
             plans: PlanCache::default(),
@@ -89,7 +88,7 @@ impl Device {
         &self.inner.context
     }
 
-    /// The plan of a launch with arguments of these shapes.
+    /// Plans a launch with arguments of these shapes, or finds its plan.
     pub(crate) fn plan<S>(&self, function: &Callable, shapes: S) -> Result<Arc<LaunchPlan>, Error>
     where
         S: Iterator<Item = Shape> + Clone,
@@ -98,17 +97,17 @@ impl Device {
         self.inner.plans.get(&self.context().pipelines, &self.applied(), sizes, function, shapes)
     }
 
-    /// What a crate above this one keeps with the device, made when it is first asked for. One type only.
+    /// State of a crate above this one, made on first use. One type only.
     ///
     /// # Panics
-    /// If something of another type was asked for before.
+    /// If a value of another type was attached before.
     #[doc(hidden)]
     pub fn attached<T: Any + WasmNotSendSync + Default>(&self) -> &T {
         let attached: &Attached = &**self.inner.attached.get_or_init(|| Box::new(T::default()));
         attached.downcast_ref().unwrap_or_else(|| panic!("one crate keeps something with a device"))
     }
 
-    /// What the device is and can do.
+    /// The description of the adapter: features and limits.
     pub fn info(&self) -> &DeviceInfo {
         &self.context().info
     }
@@ -124,8 +123,10 @@ impl Device {
         self.context().fault.check()
     }
 
-    /// Hands all recorded work to the GPU and resolves when it is done. In browsers the pipelines that exist are compiled then, too,
-    /// and what was wrong with one of them is the error of this call: `device.warm_up(…)?; device.synchronize().await?`.
+    /// Submits all recorded work and resolves when the GPU is done with it.
+    ///
+    /// In browsers this also awaits the compilation of existing pipelines, and returns their errors:
+    /// `device.warm_up(…)?; device.synchronize().await?`.
     ///
     /// # Errors
     /// As [`submit`](Self::submit).
@@ -137,7 +138,7 @@ impl Device {
         self.context().fault.check()
     }
 
-    /// As [`synchronize`](Self::synchronize), blocking this thread.
+    /// Blocking form of [`synchronize`](Self::synchronize).
     ///
     /// # Errors
     /// As [`submit`](Self::submit).
@@ -145,35 +146,38 @@ impl Device {
     pub fn synchronize_blocking(&self) -> Result<(), Error> {
         capture::forbid(self.context(), "waiting for the GPU")?;
         let last = lock(&self.context().recorder).flush();
-        // No lock is held while waiting: other threads go on recording.
+        // No lock is held while waiting, so that other threads can record.
         if !poll(&self.context().wgpu, wgpu::PollType::Wait { submission_index: last, timeout: None }) {
             self.context().fault.lose("the driver failed while waiting for the GPU".into());
         }
         self.context().fault.check()
     }
 
-    /// Bytes and counts of this device's buffers. The process holds more: see [`reserved_bytes`](Self::reserved_bytes).
+    /// Bytes and counts of this device's buffers. The process holds more memory: see
+    /// [`reserved_bytes`](Self::reserved_bytes).
     pub fn memory_report(&self) -> MemoryReport {
         self.context().memory_report()
     }
 
-    /// Bytes that wgpu holds of the driver for buffers; `None` where it does not say, as in browsers. Takes as long as there are buffers.
+    /// Bytes of driver memory that wgpu reserves for buffers; `None` where it does not report them, as in browsers.
+    /// Takes time in proportion to the number of buffers.
     ///
-    /// It is more than the sum of live, idle, freed and staging bytes of [`memory_report`](Self::memory_report). Small buffers share
-    /// blocks, which go back when all of their buffers are gone, and uploads pass through buffers of wgpu's own until the batch that
-    /// reads them is done. A program whose sizes change in one batch keeps up to twice its peak and 64 MiB, for reuse; `trim` frees
-    /// that. The driver's compiled shaders, and on software adapters their compiler, come on top.
+    /// The result exceeds the sum of live, idle, freed and staging bytes of [`memory_report`](Self::memory_report).
+    /// Small buffers share blocks, which are freed when all of their buffers are. Uploads go through wgpu's own buffers
+    /// until the batch that reads them is done. A program whose sizes change in one batch keeps up to twice its peak
+    /// and 64 MiB for reuse; `trim` frees that. The driver's compiled shaders, and the compiler of software adapters,
+    /// are not included.
     pub fn reserved_bytes(&self) -> Option<u64> {
         self.context().wgpu.generate_allocator_report().map(|report| report.total_reserved_bytes)
     }
 
-    /// Frees all memory that no tensor uses. Submits what is recorded, which may use it.
+    /// Frees all memory that no tensor uses. Submits recorded work first, because it may use that memory.
     pub fn trim(&self) {
         lock(&self.inner.scalars).clear();
         self.context().trim();
     }
 
-    /// Writes the compiled pipelines to disk, where the adapter supports it; also done when the device drops.
+    /// Writes compiled pipelines to disk, where the adapter supports it. Dropping the device does so, too.
     ///
     /// # Errors
     /// [`Error::CacheFile`] if the file cannot be written.
@@ -181,37 +185,39 @@ impl Device {
         self.context().pipelines.save()
     }
 
-    /// How a launch of `function` would run for tensors of these shapes (one per parameter, empty for scalars; of a quantized
-    /// tensor followed by its number of groups and the words of a scale, 1 or 2): the variant of each kernel, what decided
-    /// that, and why others were not chosen.
+    /// Explains how a launch of `function` would run: the variant of each kernel, the reason for that choice, and why
+    /// others were not chosen.
+    ///
+    /// `shapes` has one entry per parameter, empty for scalars. The shape of a quantized tensor is followed by its
+    /// number of groups and the words of a scale, 1 or 2.
     ///
     /// # Errors
-    /// As a launch with such tensors.
+    /// Those of a launch with such tensors.
     pub fn explain(&self, function: &Function, shapes: &[&[usize]]) -> Result<Explanation, Error> {
         let shapes = shapes.iter().map(|dims| Shape::new(dims)).collect::<Result<Vec<_>, _>>()?;
         explain(function, &shapes, &self.inner.plans.forced(), &self.applied())
     }
 
-    /// For tests and tuning: from now on, kernels that have a variant with this name use it; kernels that have
-    /// none choose as usual. A launch for which the variant's requirements do not hold is [`Error::Variant`].
+    /// Forces the variant with this name in all kernels that have one, for tests and tuning. Other kernels choose as
+    /// usual. A launch for which the variant's requirements do not hold is [`Error::Variant`].
     pub fn force_variant(&self, name: Option<&str>) {
         self.inner.plans.force(|forced| forced.variant = name.map(Into::into));
     }
 
-    /// For tests and tuning: from now on, every function runs as this alternative (0: the function itself, otherwise
-    /// one more than its place in [`Function::alternatives`]). A launch of a function without it, or whose shapes do not
-    /// suit it, is [`Error::Alternative`].
+    /// Forces this alternative of every function, for tests and tuning: 0 is the function itself, `n + 1` is entry `n`
+    /// of [`Function::alternatives`]. A launch of a function that lacks it, or whose shapes it does not support, is
+    /// [`Error::Alternative`].
     pub fn force_alternative(&self, index: Option<usize>) {
         self.inner.plans.force(|forced| forced.alternative = index);
     }
 
-    /// Gives the device up: this and every later call with it or its tensors is [`Error::DeviceLost`].
+    /// Closes the device: this and every later call with it or its tensors is [`Error::DeviceLost`].
     pub fn destroy(&self) {
         self.context().fault.lose("`Device::destroy` was called".into());
         self.context().wgpu.destroy();
     }
 
-    /// The wgpu device, for programs that also use wgpu directly.
+    /// The wgpu device, for programs that also use wgpu.
     pub fn wgpu_device(&self) -> &wgpu::Device {
         &self.context().wgpu
     }
@@ -222,7 +228,7 @@ impl Device {
     }
 }
 
-/// Whether launches of this thread on `device` run later: it captures them, or WebNN runs them.
+/// True if this thread's launches on `device` run later: in a capture, or in WebNN.
 pub fn is_deferred(device: &Device) -> bool {
     capture::is_deferred(device.context())
 }

@@ -1,13 +1,13 @@
-//! The kernels of a `fuse!` function, as its module's `KERNELS` holds them.
+//! [`Kernels`]: the value of a module's `KERNELS`.
 
 use std::ops::Deref;
 
 use fuse_artifact::{Function, Kernel};
 
-/// The kernels of a `fuse!` function in the order of their dispatches, with their WGSL and bindings (of a generic
-/// function: those of every choice of element types, one after the other); a slice of [`Kernel`]s.
+/// Kernels of a `fuse!` function in the order of their dispatches, with their WGSL and bindings: a slice of
+/// [`Kernel`]s. A generic function has those of every choice of element types, one after the other.
 ///
-/// [`Device::warm_up`](crate::Device::warm_up) takes it, for it also knows the function's alternatives.
+/// [`Device::warm_up`](crate::Device::warm_up) takes it, because it also knows the function's alternatives.
 #[derive(Debug)]
 pub struct Kernels {
     functions: &'static [&'static Function],
@@ -21,7 +21,7 @@ impl Kernels {
         Self { functions, kernels }
     }
 
-    /// The artifacts: of a generic function one for each choice of element types.
+    /// The artifacts: one for each choice of element types.
     pub fn functions(&self) -> &'static [&'static Function] {
         self.functions
     }

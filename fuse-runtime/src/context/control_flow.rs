@@ -1,19 +1,19 @@
-//! Choices of how a shader is written: [`ControlFlow`] and the factors of unrolled loops.
+//! Choices in the code of a shader: [`ControlFlow`] and unroll factors.
 //!
-//! The build script reads this file, too, so it names nothing of the crate.
+//! The build script compiles this file, too, so it names nothing of the crate.
 
-/// How shaders choose by an integer between branches.
+/// Form of branches on an integer in shaders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ControlFlow {
-    /// One `if` after another.
+    /// A chain of `if`s.
     If,
-    /// `switch`.
+    /// A `switch`.
     Switch,
 }
 
 impl ControlFlow {
-    /// Both.
+    /// Both forms.
     pub const ALL: [Self; 2] = [Self::If, Self::Switch];
 
     /// The name in tables and messages.
@@ -24,12 +24,11 @@ impl ControlFlow {
         }
     }
 
-    /// The control flow of this name.
     #[cfg_attr(not(feature = "tune"), allow(dead_code, reason = "only files name control flow"))]
     pub(crate) fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|flow| flow.name() == name)
     }
 }
 
-/// The factors by which loops are unrolled; 1 leaves them as they are.
+/// Factors by which loops may be unrolled; 1 leaves them unchanged.
 pub(crate) const UNROLL_FACTORS: [u32; 3] = [1, 2, 4];

@@ -1,30 +1,30 @@
-//! Where a program runs, and who made its adapter: what tables and priors are chosen by.
+//! Environment of a program and vendor of its adapter, by which tables and priors are chosen.
 //!
-//! Not here: which kernels tables are about (`key`). The build script reads this file, too, so it names nothing of the
-//! crate.
+//! Not here: names of kernels in tables (`plan::key`). The build script compiles this file, too, so it names nothing of
+//! the crate, except in browsers.
 
 use std::fmt;
 
-/// What runs the program: an operating system, or one of the browsers, whose shader compilers differ.
+/// Host of the program: an operating system, or a browser with its own shader compiler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Environment {
     /// A native program.
     Native,
-    /// Chrome, and browsers built on Chromium that do not say who they are.
+    /// Chrome, and browsers on Chromium that do not identify themselves.
     Chrome,
     /// Microsoft's browser on Chromium.
     Edge,
     /// Firefox.
     Firefox,
-    /// Safari, and every browser on iOS.
+    /// Safari, and all browsers on iOS.
     Safari,
-    /// A browser of which nothing is known.
+    /// An unknown browser.
     Other,
 }
 
 impl Environment {
-    /// All of them.
+    /// All environments.
     pub const ALL: [Self; 6] = [Self::Native, Self::Chrome, Self::Edge, Self::Firefox, Self::Safari, Self::Other];
 
     /// The name in tables and messages.
@@ -39,27 +39,26 @@ impl Environment {
         }
     }
 
-    /// The environment of this name.
     #[cfg_attr(not(feature = "tune"), allow(dead_code, reason = "only files name environments"))]
     pub(crate) fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|environment| environment.name() == name)
     }
 
-    /// Where this program runs.
+    /// The environment of this program.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn present() -> Self {
         Self::Native
     }
 
-    /// Where this program runs: what the browser says of itself, in pages and in workers.
+    /// The environment of this program, by the browser's own words, in pages and in workers.
     #[cfg(target_arch = "wasm32")]
     pub fn present() -> Self {
         let (agent, brands) = crate::context::browser::identity::user_agent();
         Self::of_browser(&agent, &brands)
     }
 
-    /// The browser with a user agent and the brands of its client hints, which only browsers on Chromium have: hints stay
-    /// true where users or pages change the agent.
+    /// The browser with this user agent and these brands of client hints. Only Chromium has hints, which stay true when
+    /// users or pages change the agent.
     #[cfg_attr(not(any(test, target_arch = "wasm32")), allow(dead_code, reason = "native programs have none"))]
     pub(crate) fn of_browser(agent: &str, brands: &[String]) -> Self {
         let named = |name: &str| brands.iter().any(|brand| brand == name);
@@ -72,11 +71,10 @@ impl Environment {
         }
     }
 
-    /// The browser behind a user agent.
     #[cfg_attr(not(any(test, target_arch = "wasm32")), allow(dead_code, reason = "native programs have none"))]
     fn of_user_agent(agent: &str) -> Self {
-        // Every browser on iOS is Safari inside, and most agents name the browsers that they imitate: Edge says Chrome and
-        // Safari, Chrome says Safari.
+        // All browsers on iOS are Safari inside. Agents name the browsers that they imitate: Edge names Chrome and
+        // Safari, Chrome names Safari.
         let named = [
             ("iPhone", Self::Safari),
             ("iPad", Self::Safari),
@@ -96,7 +94,7 @@ impl fmt::Display for Environment {
     }
 }
 
-/// Who designed an adapter.
+/// Designer of an adapter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Vendor {
@@ -112,14 +110,14 @@ pub enum Vendor {
     Qualcomm,
     /// Arm.
     Arm,
-    /// A rasterizer on the CPU, whoever wrote it.
+    /// A rasterizer on the CPU, from anyone.
     Software,
-    /// Anyone else.
+    /// Another vendor.
     Other,
 }
 
 impl Vendor {
-    /// All of them.
+    /// All vendors.
     pub const ALL: [Self; 8] =
         [Self::Nvidia, Self::Amd, Self::Intel, Self::Apple, Self::Qualcomm, Self::Arm, Self::Software, Self::Other];
 
@@ -137,7 +135,7 @@ impl Vendor {
         }
     }
 
-    /// The vendor of this name, whatever its case.
+    /// The vendor with this name, ignoring case.
     pub(crate) fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|vendor| vendor.name().eq_ignore_ascii_case(name))
     }

@@ -1,23 +1,23 @@
-//! Everything that can go wrong, as values of one [`Error`].
+//! [`Error`]: all failures of the runtime.
 
 use std::fmt;
 
 use fuse_artifact::DType;
 
-/// Why an operation of the runtime failed. Where they exist, variants name the kernel (the `fuse!` function),
-/// the argument, what was expected and what was found.
+/// Failure of an operation of the runtime. Where they exist, variants name the kernel (the `fuse!` function), the
+/// argument, the expected and the found value.
 #[derive(Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// No adapter fits what was asked for.
+    /// No adapter matches the request.
     #[error(
         "no adapter found for {wanted}; adapters present: {found}; help: install a Vulkan, Metal or DirectX 12 \
          driver (on Debian and Ubuntu `mesa-vulkan-drivers` is a software one)"
     )]
     NoAdapter {
-        /// What was asked for.
+        /// The request.
         wanted: String,
-        /// The adapters that are there.
+        /// The existing adapters.
         found: String,
     },
     /// The adapter refused to open.
@@ -180,7 +180,7 @@ pub enum Error {
         /// Bytes of the allocation; 0 where unknown.
         bytes: u64,
     },
-    /// The device is gone: driver reset, unplugged, or `Device::destroy`. Tensors of it are lost; make a new one.
+    /// The device is gone: driver reset, unplugged, or `Device::destroy`. Its tensors are lost; open a new device.
     #[error("the device is lost: {reason}")]
     DeviceLost {
         /// The driver's reason.
@@ -196,7 +196,7 @@ pub enum Error {
         /// The first tensor argument.
         first: String,
     },
-    /// A launch without any tensor does not say on which device to run.
+    /// A launch has no tensor argument, which would name the device.
     #[error("kernel `{kernel}` has no tensor argument that says on which device it runs")]
     NoTensor {
         /// The function.
@@ -228,7 +228,7 @@ pub enum Error {
         /// The output's shape.
         found: Vec<usize>,
     },
-    /// A variant was asked for that cannot run here.
+    /// A requested variant cannot run here.
     #[error("kernel `{kernel}`: variant `{variant}` cannot be used: {reason}")]
     Variant {
         /// The kernel.
@@ -238,7 +238,7 @@ pub enum Error {
         /// The requirement that does not hold.
         reason: String,
     },
-    /// An alternative was asked for that cannot run here.
+    /// A requested alternative cannot run here.
     #[error("kernel `{kernel}`: alternative {alternative} cannot be used: {reason}")]
     Alternative {
         /// The function.
@@ -283,7 +283,7 @@ pub enum Error {
     /// `Device::profile` was called within another `Device::profile` of the same device.
     #[error("the device is already being profiled")]
     ProfileActive,
-    /// Something was asked of a device whose launches the calling thread captures, and which a sequence cannot hold.
+    /// The operation cannot be part of a sequence, and the calling thread captures the device's launches.
     #[cfg_attr(
         not(all(feature = "webnn", target_arch = "wasm32")),
         error("{what} is not possible within `Device::capture`; help: do it before or after")
@@ -296,7 +296,7 @@ pub enum Error {
         /// The operation.
         what: &'static str,
     },
-    /// The tensor was made by a captured launch, or one for WebNN, which has not run yet.
+    /// The tensor belongs to a captured launch, or to one for WebNN, that has not run yet.
     #[cfg_attr(
         not(all(feature = "webnn", target_arch = "wasm32")),
         error("{what} has no values yet: its launch was captured; help: call `Sequence::replay` first")
@@ -311,19 +311,19 @@ pub enum Error {
         /// The tensor.
         what: String,
     },
-    /// A sequence cannot use a tensor in place of another one.
+    /// A tensor cannot replace another one in a sequence.
     #[error("rebinding a tensor of a sequence: expected {expected}, found {found}")]
     Rebind {
-        /// What may stand there.
+        /// The requirement.
         expected: String,
-        /// What was given.
+        /// The given tensor.
         found: String,
     },
     /// There is no WebNN.
     #[cfg(all(feature = "webnn", target_arch = "wasm32"))]
     #[error("no WebNN: {reason}")]
     NoWebNn {
-        /// What the browser says.
+        /// The browser's message.
         reason: String,
     },
     /// A launch cannot run in WebNN, or failed there.
@@ -332,7 +332,7 @@ pub enum Error {
     WebNn {
         /// The function.
         kernel: String,
-        /// What is missing, or what the browser says.
+        /// The missing feature, or the browser's message.
         reason: String,
     },
     /// The reference interpreter could not run a function.
@@ -351,7 +351,7 @@ pub enum Error {
     },
 }
 
-/// As `Display` says it: that is what a program prints whose `main` returns the error.
+/// Same as `Display`, because a `main` that returns an error prints its `Debug` form.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

@@ -1,27 +1,27 @@
-//! [`Hardware`]: what tables say of a machine, for the cost model.
+//! [`Hardware`]: figures of an adapter for the cost model, which tuning tables hold.
 //!
-//! Not here: what the model makes of it (`plan::cost`). The build script reads this file, too, so it names nothing of the
-//! crate.
+//! Not here: the model (`plan::cost`). The build script compiles this file, too, so it names nothing of the crate.
 
-/// How fast an adapter is, for the cost model: measured by `cargo xtask tune`, or expected of a vendor's adapters.
+/// Speed and size of an adapter, for the cost model: measured by `cargo xtask tune`, or expected of a vendor's
+/// adapters.
 ///
 /// All numbers are at least 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hardware {
-    /// Compute units that run workgroups side by side.
+    /// Compute units that run workgroups in parallel.
     pub units: u32,
-    /// Multiply-adds of `f32` of one unit in a microsecond, as products in tiles reach them.
+    /// Multiply-adds of `f32` per unit and microsecond that tiled products reach.
     pub multiply_adds: u32,
-    /// Bytes of its memory that all units together move in a microsecond.
+    /// Bytes of device memory that all units together move in a microsecond.
     pub bytes: u32,
-    /// Nanoseconds from one dispatch to the next, where neither has much to do.
+    /// Nanoseconds between two dispatches with little work.
     pub launch: u32,
-    /// Invocations that one unit holds at a time.
+    /// Resident invocations of one unit.
     pub invocations: u32,
     /// Bytes of workgroup memory of one unit.
     pub workgroup_bytes: u32,
-    /// Bytes of the cache that all units share.
+    /// Bytes of the cache shared by all units.
     pub cache_bytes: u32,
-    /// Whether it shares the host's memory. What is expected of a vendor is about one kind of adapters or the other.
+    /// True if it shares the host's memory. Priors of a vendor hold for one kind of adapters or the other.
     pub integrated: bool,
 }

@@ -1,4 +1,4 @@
-//! What an adapter is and can do.
+//! Descriptions of adapters: features and limits.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ pub enum Backend {
     Dx12,
     /// The browser's WebGPU.
     WebGpu,
-    /// Anything else that wgpu offers.
+    /// Another interface of wgpu.
     Other,
 }
 
@@ -55,7 +55,7 @@ pub enum AdapterKind {
     Discrete,
     /// A GPU that shares the host's memory.
     Integrated,
-    /// A GPU of a virtual machine, or one of which the driver does not say the kind.
+    /// A GPU of a virtual machine, or of a kind that the driver does not report.
     Other,
     /// A rasterizer on the CPU.
     Software,
@@ -73,7 +73,7 @@ impl AdapterKind {
     }
 }
 
-/// The limits of a device that decide what can be launched.
+/// Limits of a device that constrain launches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
@@ -99,7 +99,7 @@ impl From<&wgpu::Limits> for Limits {
     fn from(limits: &wgpu::Limits) -> Self {
         Self {
             buffer_bytes: limits.max_buffer_size,
-            // Whole vectors, so that a buffer may be as large as the tensor it holds.
+            // A multiple of a vector, so that a buffer may be as large as its tensor.
             binding_bytes: limits.max_storage_buffer_binding_size.min(limits.max_buffer_size) & !15,
             storage_bindings: limits.max_storage_buffers_per_shader_stage,
             workgroup_bytes: limits.max_compute_workgroup_storage_size,
@@ -113,7 +113,7 @@ impl From<&wgpu::Limits> for Limits {
     }
 }
 
-/// What a device is and can do. `Display` prints it over several lines.
+/// Description of a device: names, features and limits. `Display` prints it over several lines.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct DeviceInfo {
@@ -127,15 +127,15 @@ pub struct DeviceInfo {
     pub kind: AdapterKind,
     /// The driver and its version, where known.
     pub driver: String,
-    /// What kernels may use.
+    /// The features that kernels may use.
     pub features: Features,
-    /// Whether `Device::profile` works.
+    /// Support of timestamps, for `Device::profile`.
     pub timestamps: bool,
-    /// Whether compiled pipelines can be kept on disk.
+    /// Support of compiled pipelines on disk.
     pub pipeline_cache: bool,
-    /// The limits.
+    /// The device's limits.
     pub limits: Limits,
-    /// What the cost model takes it for, where a table in effect says so.
+    /// Figures for the cost model, if a table in effect has them.
     pub(crate) hardware: Option<Hardware>,
 }
 
@@ -165,7 +165,7 @@ impl DeviceInfo {
             driver: format!("{} {}", info.driver, info.driver_info).trim().to_owned(),
             features: Features {
                 f16: features.contains(wgpu::Features::SHADER_F16),
-                // Drivers that say nothing may use the smallest subgroups that there are.
+                // Drivers that report nothing may use subgroups of any size.
                 subgroups: if features.contains(wgpu::Features::SUBGROUP) { info.subgroup_min_size.max(1) } else { 0 },
                 coop_matrix: matrix_size(info, features, matrices),
                 int8_activations: has_packed_dot(),
@@ -178,7 +178,7 @@ impl DeviceInfo {
     }
 }
 
-/// Whether shaders may multiply packed integers. Natively naga writes other instructions for drivers without it.
+/// Support of packed integer products in shaders. Natively naga emulates them where drivers lack them.
 #[cfg(not(target_arch = "wasm32"))]
 const fn has_packed_dot() -> bool {
     true
@@ -213,8 +213,8 @@ impl fmt::Display for DeviceInfo {
     }
 }
 
-/// The size of the cooperative matrices that kernels may use: square ones of `f16` with `f32` sums, in subgroups that always
-/// have the size that the texts are written for; the largest, 0 for none.
+/// Size of the largest usable cooperative matrix, 0 for none. Usable matrices are square, of `f16` with `f32`
+/// accumulators, in subgroups of the fixed size that shaders assume.
 fn matrix_size(
     info: &wgpu::AdapterInfo,
     features: wgpu::Features,
@@ -228,7 +228,7 @@ fn matrix_size(
         return 0;
     }
     let usable = matrices.iter().filter(|listed| (listed.ab_type, listed.cr_type) == (F16, F32));
-    // WGSL names these two sizes.
+    // WGSL has these two sizes.
     let square = |size: u32| usable.clone().any(|m| [m.m_size, m.n_size, m.k_size] == [size; 3]);
     [16, 8].into_iter().find(|size| square(*size)).unwrap_or(0)
 }
