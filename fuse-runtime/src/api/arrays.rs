@@ -11,7 +11,7 @@ impl<T: Element, const D: usize> Tensor<T, D>
 where
     Dim<[Ix; D]>: Dimension,
 {
-    /// A tensor with the elements of `array`, in logical order whatever its memory order.
+    /// Uploads the elements of `array` in logical order, whatever its memory order.
     ///
     /// # Errors
     /// [`Error::TooLarge`], and those of allocation.
@@ -24,7 +24,7 @@ where
         }
     }
 
-    /// The values as an array, once the work that makes them is done.
+    /// Reads the values back as an array, after the work that makes them.
     ///
     /// # Errors
     /// As [`to_vec`](Self::to_vec).
@@ -32,7 +32,7 @@ where
         array(self.to_vec().await?, self.shape())
     }
 
-    /// As [`to_ndarray`](Self::to_ndarray), waiting for it.
+    /// Blocking form of [`to_ndarray`](Self::to_ndarray).
     #[cfg(not(target_arch = "wasm32"))]
     pub fn to_ndarray_blocking(&self) -> Result<Array<T, Dim<[Ix; D]>>, Error> {
         array(self.to_vec_blocking()?, self.shape())

@@ -1,8 +1,8 @@
-//! A launch: arguments in, result tensors out, work recorded.
+//! Launches: arguments in, result tensors out, work recorded.
 //!
-//! Input: a [`Function`] and its arguments. Output: results, which hold their values once the recorded work has run.
-//! In a steady state a launch looks up its plan, takes pooled buffers, copies uniform words and records dispatches;
-//! the only allocation is the handle of each result.
+//! Input: a [`Function`] and its arguments. Output: results, which have their values once the recorded work has run. In
+//! a steady state a launch looks up its plan, takes pooled buffers, copies uniform words and records dispatches; it
+//! allocates only the handle of each result.
 
 pub(crate) mod checked;
 
@@ -46,14 +46,14 @@ pub fn launch<const R: usize>(function: &'static Function, args: &[Arg<'_>]) -> 
     launch.run(&plan, |_, shape| Ok(*shape))
 }
 
-/// As [`launch`], for functions of the expression form: result `r` has `ranks[r]` axes.
+/// Launches a function of the expression form: result `r` has `ranks[r]` axes.
 pub fn launch_padded<const R: usize>(
     function: &'static Function,
     args: &[Arg<'_>],
     ranks: [usize; R],
 ) -> Result<[RawTensor; R], Error> {
     let launch = Launch::new(function, args)?;
-    // Its functions have no `#[webnn]`: this is the error that says so.
+    // The expression form has no `#[webnn]`: this reports the error.
     #[cfg(all(feature = "webnn", target_arch = "wasm32"))]
     webnn::record(&launch, None)?;
     let plan = launch.plan()?;
@@ -64,7 +64,8 @@ pub fn launch_padded<const R: usize>(
     })
 }
 
-/// Launches `function` into existing tensors, where they are: whoever has clones of them calls [`RawTensor::own`] first.
+/// Launches `function` into existing tensors, in place. Callers call [`RawTensor::own`] first if clones may share the
+/// memory.
 pub fn launch_into(function: &'static Function, args: &[Arg<'_>], outputs: &[&RawTensor]) -> Result<(), Error> {
     let launch = Launch::new(function, args)?;
     #[cfg(all(feature = "webnn", target_arch = "wasm32"))]
@@ -73,22 +74,22 @@ pub fn launch_into(function: &'static Function, args: &[Arg<'_>], outputs: &[&Ra
     }
     let plan = launch.plan()?;
     launch.check_outputs(&plan.results, outputs)?;
-    // What is captured is written by replays.
+    // Replays write the outputs of captured launches.
     if !launch.captured {
         outputs.iter().for_each(|output| output.buffer().count_write());
     }
     launch.record(&plan, |result| outputs[result])
 }
 
-/// As [`launch`], for callers that do not know the number of results while compiling.
+/// Launches `function`, whose number of results the caller does not know at compile time.
 pub fn launch_dynamic(function: &'static Function, args: &[Arg<'_>]) -> Result<Vec<RawTensor>, Error> {
     let mut results = Vec::with_capacity(function.results.len());
     launch_into_vec(&function.into(), args, &mut results)?;
     Ok(results)
 }
 
-/// As [`launch_dynamic`], with the results at the end of a list, which after an error is as it was: whoever launches often needs
-/// no new list each time.
+/// Like [`launch_dynamic`], appending the results to a list, so that frequent launches allocate no list. After an error
+/// the list is unchanged.
 pub fn launch_into_vec(function: &Callable, args: &[Arg<'_>], results: &mut Vec<RawTensor>) -> Result<(), Error> {
     let launch = Launch::new(function.clone(), args)?;
     #[cfg(all(feature = "webnn", target_arch = "wasm32"))]
@@ -100,14 +101,14 @@ pub fn launch_into_vec(function: &Callable, args: &[Arg<'_>], results: &mut Vec<
     launch.run_dynamic(&plan, results)
 }
 
-/// As [`launch_dynamic`], with variant `choice[k]` for kernel `k` of the alternative that would run. Plans nothing in
-/// advance: for tests and tuning.
+/// Like [`launch_dynamic`], with variant `choice[k]` for kernel `k` of the alternative that would run. Not cached: for
+/// tests and tuning.
 pub fn launch_with(function: &'static Function, args: &[Arg<'_>], choice: &[usize]) -> Result<Vec<RawTensor>, Error> {
     launch_selected(function, args, None, Variants::Indices(choice))
 }
 
-/// As [`launch_dynamic`], by alternative `n` of the function (0 is the function itself), whether or not it is the
-/// fastest. Plans nothing in advance: for tests and tuning.
+/// Like [`launch_dynamic`], by alternative `n` of the function (0 is the function itself), whether or not it is the
+/// fastest. Not cached: for tests and tuning.
 pub fn launch_alternative(function: &'static Function, args: &[Arg<'_>], n: usize) -> Result<Vec<RawTensor>, Error> {
     launch_selected(function, args, Some(n), Variants::Best)
 }
@@ -128,14 +129,14 @@ fn launch_selected(
     Ok(results)
 }
 
-/// The alternatives that can run for these arguments, as [`launch_alternative`] counts them.
+/// Indices of the alternatives that can run for these arguments, as in [`launch_alternative`].
 pub fn alternatives(function: &'static Function, args: &[Arg<'_>]) -> Result<Vec<usize>, Error> {
     let launch = Launch::new(function, args)?;
     let shapes: Vec<Shape> = launch.shapes().collect();
     usable_alternatives(function, &shapes, &launch.device.applied().info)
 }
 
-/// The variants of every kernel that may run for these arguments, of the alternative that would run.
+/// Legal variants of every kernel for these arguments, in the alternative that would run.
 pub fn variants(function: &'static Function, args: &[Arg<'_>]) -> Result<Vec<KernelVariants>, Error> {
     let launch = Launch::new(function, args)?;
     let shapes: Vec<Shape> = launch.shapes().collect();
@@ -147,7 +148,7 @@ impl<'a> Launch<'a> {
         self.device.plan(&self.function, self.shapes())
     }
 
-    /// Launches into new tensors; `reshape` gives the shape that the caller sees.
+    /// Launches into new tensors; `reshape` gives their shapes for the caller.
     fn run<const R: usize>(
         &self,
         plan: &Arc<LaunchPlan>,
@@ -160,13 +161,13 @@ impl<'a> Launch<'a> {
         for (i, slot) in results.iter_mut().enumerate() {
             *slot = Some(self.allocate(plan, i)?.with_shape(reshape(i, &plan.results[i])?));
         }
-        // Every slot was just filled, so nothing is lost by `flatten`-like access.
+        // The loop above filled every slot.
         let results = results.map(|slot| slot.unwrap_or_else(|| unreachable!("every result is allocated")));
         self.record(plan, |result| &results[result])?;
         Ok(results)
     }
 
-    /// Launches into new tensors, at the end of `results`; after an error, that is as it was.
+    /// Launches into new tensors, appended to `results`; after an error, `results` is unchanged.
     fn run_dynamic(&self, plan: &Arc<LaunchPlan>, results: &mut Vec<RawTensor>) -> Result<(), Error> {
         let before = results.len();
         let launched = self.run_appending(plan, results);
@@ -196,7 +197,7 @@ impl<'a> Launch<'a> {
         Ok(RawTensor::from_parts(self.device, lease, dtype, shape))
     }
 
-    /// Records the plan's dispatches, with results in the memory that `result` gives.
+    /// Records the plan's dispatches, which write to the tensors that `result` returns.
     pub(crate) fn record<'r>(
         &self,
         plan: &Arc<LaunchPlan>,
@@ -205,14 +206,14 @@ impl<'a> Launch<'a> {
         if self.captured {
             return capture::with_open(|capture| self.capture(capture, plan, result));
         }
-        // Also if recording fails half-way.
+        // Counted even if recording fails half-way.
         self.updated().for_each(|(_, tensor)| tensor.buffer().count_write());
         self.record_now(plan, &result)?;
         (0..plan.results.len()).for_each(|index| result(index).buffer().set_ready());
         Ok(())
     }
 
-    /// Captures it instead of recording it.
+    /// Captures the dispatches instead of recording them.
     fn capture<'r>(
         &self,
         capture: &mut Capture,
@@ -220,7 +221,7 @@ impl<'a> Launch<'a> {
         result: impl Fn(usize) -> &'r RawTensor,
     ) -> Result<(), Error> {
         let context = self.device.context();
-        // Also arguments that no dispatch of this plan binds can be rebound.
+        // Arguments that no dispatch of this plan binds can be rebound, too.
         let params: Vec<usize> =
             self.args.iter().map(|arg| arg.tensor().map_or(0, |x| capture.read(x.tracked()))).collect();
         let scales: Vec<Option<usize>> =
@@ -247,7 +248,7 @@ impl<'a> Launch<'a> {
                 || Error::Internal { message: format!("kernel `{}` binds a tensor without memory", step.label.kernel) };
             let places = places.ok_or_else(unbound)?;
             capture.dispatch(&context.info.limits, (plan, index), places, scalar)?;
-            // What this step used last, a later one may write.
+            // A later step may write to temporaries that this step used last.
             for (temporary, lease) in plan.temporaries.iter().zip(&mut temporaries) {
                 if temporary.steps.is_some_and(|(_, last)| last == index) {
                     *lease = None;
@@ -301,7 +302,7 @@ impl<'a> Launch<'a> {
                 };
             }
             recorder.dispatch(step, &buffers, scalar);
-            // Recorded work runs in order, so the next step may already reuse what this one used last.
+            // Recorded work runs in order, so the next step may reuse temporaries that this one used last.
             for (temporary, slot) in plan.temporaries.iter().zip(temporaries.iter_mut()) {
                 if temporary.steps.is_some_and(|(_, last)| last == index)
                     && let Some(storage) = slot.take()

@@ -1,7 +1,7 @@
-//! What can be passed to a launch: tensors, references to them, and numbers of the host.
+//! Operands of a launch: tensors, references to them, and host numbers.
 //!
-//! Input: a value of the caller. Output: an untyped [`Arg`], and, for the type checker, the element type and the
-//! rank. The expression form `fuse!(a * b + s)` does not know what `a`, `b` and `s` are, so their types say it.
+//! Input: a value of the caller. Output: an untyped [`Arg`], with element type and rank as types. The expression form
+//! `fuse!(a * b + s)` does not know what `a`, `b` and `s` are; their types tell.
 
 use fuse_artifact::Function;
 use half::f16;
@@ -17,8 +17,7 @@ use crate::{
     context::{element::Element, error::Error},
 };
 
-/// A value that `fuse!` can use as an operand: a [`Tensor`], a reference to one, or a number of the host, which
-/// broadcasts like a tensor of rank 0.
+/// An operand of `fuse!`: a [`Tensor`], a reference to one, or a host number, which broadcasts like a tensor of rank 0.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an operand of `fuse!`",
     label = "expected a `Tensor`, a reference to one, or an `f32`, `f16`, `i32`, `u32` or `bool`",
@@ -30,14 +29,14 @@ pub trait Operand {
     type Element: Element;
     /// Its number of axes.
     type Rank: Ranked;
-    /// Whether it is a tensor, which knows its device.
+    /// True for tensors, which know their device.
     const TENSOR: bool;
 
     /// The untyped argument of a launch.
     fn arg(&self) -> Arg<'_>;
 }
 
-/// An [`Operand`] whose elements are `T`; exists for its message when they are not.
+/// An [`Operand`] with elements of type `T`; exists for the message if they are not.
 #[diagnostic::on_unimplemented(
     message = "expected an operand of `fuse!` with elements of `{T}`, found `{Self}`",
     label = "the operands it is combined with have elements of `{T}`",
@@ -93,8 +92,8 @@ macro_rules! numbers {
 
 numbers! { f32, f16, i32, u32, bool }
 
-/// Launches a function of the expression form, all of whose parameters are tensors: numbers of the host become tensors
-/// of rank 0 on the device of the first tensor. Result `r` has `ranks[r]` axes.
+/// Launches a function of the expression form, whose parameters are all tensors. Host numbers become tensors of rank 0
+/// on the device of the first tensor. Result `r` has `ranks[r]` axes.
 #[doc(hidden)]
 pub fn launch_operands<const N: usize, const R: usize>(
     function: &'static Function,

@@ -1,11 +1,11 @@
-//! GPU times per dispatch.
+//! Profiles: GPU times per dispatch.
 //!
-//! While profiling, every dispatch runs in a pass of its own that writes a timestamp before and after. That keeps
-//! neighbors from overlapping, so the sum of the times is an upper bound of what the same work takes unprofiled.
+//! While profiling, every dispatch has a pass of its own that writes a timestamp before and after. Neighbors then do
+//! not overlap, so the sum of the times is an upper bound of the unprofiled time.
 
 use std::fmt;
 
-/// What ran and how long it took, in order.
+/// Dispatches with their times, in order.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Profile {
@@ -70,21 +70,21 @@ mod native {
     };
 
     impl Device {
-        /// Runs `work` and gives its result with the GPU time of every dispatch that the device recorded meanwhile,
-        /// also by other threads.
+        /// Runs `work` and returns its result with the GPU time of every dispatch recorded meanwhile, including those
+        /// of other threads.
         ///
         /// # Errors
-        /// [`Error::MissingFeature`] if the adapter has no timestamps, [`Error::ProfileActive`] within another
-        /// profile, [`Error::Capturing`] within [`Device::capture`], and errors of the work itself.
+        /// [`Error::MissingFeature`] if the adapter has no timestamps, [`Error::ProfileActive`] within another profile,
+        /// [`Error::Capturing`] within [`Device::capture`], and errors of the work itself.
         pub fn profile<R>(&self, work: impl FnOnce() -> R) -> Result<(R, Profile), Error> {
             self.take_profile(work, false)
         }
 
-        /// Runs `work` and gives its result with the time that the GPU spent on everything recorded meanwhile, also by
-        /// other threads. Dispatches follow each other as they do unprofiled.
+        /// Runs `work` and returns its result with the GPU time of everything recorded meanwhile, including work of
+        /// other threads. Dispatches share passes, as they do unprofiled.
         ///
         /// # Errors
-        /// As [`Device::profile`].
+        /// Those of [`Device::profile`].
         pub fn gpu_time<R>(&self, work: impl FnOnce() -> R) -> Result<(R, Duration), Error> {
             let (result, passes) = self.take_profile(work, true)?;
             Ok((result, Duration::from_nanos(passes.nanoseconds())))
@@ -161,7 +161,7 @@ mod native {
         }
     }
 
-    /// Ends the profile also when the profiled closure panics.
+    /// Ends the profile, also if the closure panics.
     struct LogGuard<'a> {
         device: &'a Device,
     }
@@ -179,7 +179,7 @@ mod native {
 
         fn stop(self) -> Log {
             let mut recorder = lock(&self.device.context().recorder);
-            // A shared pass must not go on into what comes after.
+            // A shared pass must not extend into later work.
             recorder.flush();
             recorder.log.take().unwrap_or_default()
         }

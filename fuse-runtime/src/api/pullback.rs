@@ -1,7 +1,8 @@
-//! `f::pullback`: the first half of a function with gradients, and what the second half needs of it.
+//! `f::pullback`: the forward half of a function with gradients, and the values that its backward half needs.
 //!
-//! Input: both halves, and the arguments of the first. Output: the function's results, and a [`RawPullback`], which owns what is
-//! kept and launches the second half as often as it is asked. Which values are kept is the compiler's choice (`grad/pullback.rs`).
+//! Input: both halves, and the arguments of the forward one. Output: the results, and a [`RawPullback`], which owns the
+//! kept values and launches the backward half any number of times. The compiler chooses the kept values
+//! (`grad/pullback.rs`).
 
 use fuse_artifact::{DType, Function, ParamKind};
 
@@ -18,28 +19,28 @@ use crate::{
 /// The halves of a function with gradients.
 #[derive(Debug)]
 pub struct VjpPair {
-    /// Gives the results, and then what else is kept.
+    /// Computes the results, followed by other kept values.
     pub forward: &'static Function,
-    /// Gives the gradients.
+    /// Computes the gradients.
     pub backward: &'static Function,
-    /// What each parameter of `backward` is.
+    /// Sources of the parameters of `backward`.
     pub kept: &'static [Kept],
     /// The results that have cotangents.
     pub of: &'static [usize],
 }
 
-/// A parameter of the second half.
+/// Source of a parameter of the backward half.
 #[derive(Clone, Copy, Debug)]
 pub enum Kept {
-    /// The first half's argument with this index.
+    /// The forward half's argument with this index.
     Argument(usize),
-    /// The first half's result with this index.
+    /// The forward half's result with this index.
     Result(usize),
     /// The cotangent with this index.
     Cotangent(usize),
 }
 
-/// The tensors that a launch of the first half keeps: clones of the caller's.
+/// Values kept for the backward half; tensors are clones of the caller's.
 #[derive(Clone, Debug)]
 pub struct RawPullback {
     halves: &'static VjpPair,
@@ -56,7 +57,7 @@ enum Value {
     Cotangent(usize),
 }
 
-/// Launches the first half of a function with `R` results.
+/// Launches the forward half, which has `R` results.
 pub fn pullback<const R: usize>(
     halves: &'static VjpPair,
     args: &[Arg<'_>],
@@ -85,10 +86,10 @@ pub fn pullback<const R: usize>(
 }
 
 impl RawPullback {
-    /// Launches the second half, which has `R` results.
+    /// Launches the backward half, which has `R` results.
     ///
     /// # Errors
-    /// When a cotangent's shape is not its result's, and those of any launch.
+    /// Those of a launch, and a mismatch if a cotangent does not have the shape of its result.
     pub fn apply<const R: usize>(&self, cotangents: &[&RawTensor]) -> Result<[RawTensor; R], Error> {
         let function = self.halves.backward;
         if cotangents.len() != self.shapes.len() {
@@ -114,7 +115,7 @@ impl RawPullback {
         launch(function, &args)
     }
 
-    /// A cotangent has its result's shape, also where no parameter of the second half tells that.
+    /// Compares a cotangent's shape with its result's, also where no parameter of the backward half implies it.
     fn check_shape(&self, index: usize, param: usize, cotangent: &RawTensor) -> Result<(), Error> {
         let (function, expected) = (self.halves.backward, &self.shapes[index]);
         let (kernel, argument) = (function.name.to_string(), function.params[param].name.to_string());

@@ -1,7 +1,6 @@
-//! Quantized tensors: packed values and the scales of their groups, as `fuse!` functions with operands such as
-//! `w: q4[K, N]` take them.
+//! Quantized tensors: packed values and the scales of their groups, the operands `w: q4[K, N]` of `fuse!` functions.
 //!
-//! Not here: how values are chosen and packed (`fuse-quantize` on the host, `quantizer` on devices), and how kernels read them
+//! Not here: choice and packing of values (`fuse-quantize` on the host, `quantizer` on devices), and kernels
 //! (`fuse-compiler`).
 
 use std::{fmt, marker::PhantomData};
@@ -30,7 +29,7 @@ mod sealed {
 
 /// Bits per value of a [`QTensor`]: [`Q8`], [`Q4`], [`Q3`], [`Q2`] or [`Q1`].
 pub trait Bits: sealed::Sealed + Copy + fmt::Debug + Send + Sync + 'static {
-    /// How values lie in words.
+    /// Layout of values in words.
     const PACKING: Packing;
 }
 
@@ -61,11 +60,11 @@ bits! {
     Q1,
 }
 
-/// A quantized tensor of `D` axes (1 to 4) in the memory of a device: values of few bits, of which neighbours along one
-/// axis share a scale and an offset. A value `q` means `q·scale + offset` ([`Packing`] says how it is stored).
+/// A quantized tensor of `D` axes (1 to 4) on a device. Its values have few bits, and neighbours along one axis share a
+/// scale and an offset. A value `q` means `q·scale + offset`; [`Packing`] describes the layout.
 ///
-/// It is an argument of functions with a parameter such as `w: q4[K, N]`, which is `&QTensor<Q4, 2>` in Rust. Cloning is cheap
-/// and shares the memory.
+/// It is the argument of parameters such as `w: q4[K, N]`, which are `&QTensor<Q4, 2>` in Rust. Clones are cheap and
+/// share the memory.
 #[derive(Clone)]
 pub struct QTensor<Q: Bits, const D: usize> {
     raw: RawQuantized,
@@ -73,8 +72,8 @@ pub struct QTensor<Q: Bits, const D: usize> {
 }
 
 impl<Q: Bits, const D: usize> QTensor<Q, D> {
-    /// A tensor of the nearest values to `values` (last axis fastest) that a scheme can express, chosen on the host.
-    /// [`quantize_tensor`](Self::quantize_tensor) does it on the device, for values that are there.
+    /// Quantizes `values` (last axis fastest) on the host to the nearest values of a scheme. For values on a device,
+    /// [`quantize_tensor`](Self::quantize_tensor) does it there.
     ///
     /// ```no_run
     /// # use fuse_runtime::{Device, Error, Q4, QTensor, QuantScheme};
@@ -87,18 +86,18 @@ impl<Q: Bits, const D: usize> QTensor<Q, D> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Quantized`] if the values do not fill the shape, one is not finite, or the scheme does not fit the shape;
-    /// [`Error::TooLarge`], and those of allocation.
+    /// [`Error::Quantized`] if the values do not fill the shape, a value is not finite, or the scheme does not fit the
+    /// shape; [`Error::TooLarge`], and those of allocation.
     pub fn quantize(device: &Device, values: &[f32], shape: [usize; D], scheme: &QuantScheme) -> Result<Self, Error> {
         let quantized = fuse_quantize::quantize(Q::PACKING, values, &shape, scheme);
         Self::upload(device, &quantized.map_err(|reason| refused(Q::PACKING, &shape, &reason))?)
     }
 
-    /// The values of a tensor that is on a device already, quantized there: what [`quantize`](Self::quantize) makes of them, to
-    /// the bit. Of `f16`, the values are those as `f32`.
+    /// Quantizes a tensor on its device, bit-identical to [`quantize`](Self::quantize). Values of `f16` count as those
+    /// of `f32`.
     ///
-    /// Nothing but one word is read back, which says whether the values can be quantized; resolves when it is there. Scales are
-    /// those of [`Rounding::Nearest`](crate::quantize::Rounding::Nearest): a search for better ones is the host's.
+    /// Only one word is read back, a flag for values that cannot be quantized; the future awaits it. Scales are those
+    /// of [`Rounding::Nearest`](crate::quantize::Rounding::Nearest); only the host searches for better ones.
     ///
     /// ```no_run
     /// # use fuse_runtime::{Device, Error, Q4, QTensor, QuantScheme, Tensor2};
@@ -113,12 +112,12 @@ impl<Q: Bits, const D: usize> QTensor<Q, D> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Quantized`] if the scheme does not fit the shape or asks for another rounding, if a value is not finite, or if a
-    /// scale does not fit how scales are stored. To say where, all values are read back; the message is that of
-    /// [`quantize`](Self::quantize).
+    /// [`Error::Quantized`] if the scheme does not fit the shape or asks for another rounding, if a value is not
+    /// finite, or if a scale does not fit its number type. To locate the value, all values are read back; the message
+    /// is that of [`quantize`](Self::quantize).
     ///
-    /// [`Error::Capturing`] within [`Device::capture`], [`Error::NotReplayed`] if the tensor is of a sequence that has not been
-    /// replayed, [`Error::TooLarge`], [`Error::DeviceLost`], and those of allocation.
+    /// [`Error::Capturing`] within [`Device::capture`], [`Error::NotReplayed`] if the tensor belongs to a sequence that
+    /// has not been replayed, [`Error::TooLarge`], [`Error::DeviceLost`], and those of allocation.
     pub async fn quantize_tensor<T: Float>(tensor: &Tensor<T, D>, scheme: &QuantScheme) -> Result<Self, Error> {
         let Recorded { quantized, refused } = quantizer::record(Q::PACKING, tensor.raw(), scheme)?;
         match refused.to_bytes().await?.as_slice() {
@@ -127,7 +126,7 @@ impl<Q: Bits, const D: usize> QTensor<Q, D> {
         }
     }
 
-    /// As [`quantize_tensor`](Self::quantize_tensor), waiting for it.
+    /// Blocking form of [`quantize_tensor`](Self::quantize_tensor).
     ///
     /// # Errors
     /// As [`quantize_tensor`](Self::quantize_tensor).
@@ -140,18 +139,18 @@ impl<Q: Bits, const D: usize> QTensor<Q, D> {
         }
     }
 
-    /// Quantizes the values of a tensor on the host, which refuses what the device did, and says why.
+    /// Quantizes a tensor's values on the host, for the error that says why they cannot be quantized.
     fn quantize_values<T: Float>(tensor: &Tensor<T, D>, values: &[T], scheme: &QuantScheme) -> Result<Self, Error> {
-        // The bits of a number of the host are those of an `f32`, also of an `f16`.
+        // The bits of host numbers are those of an `f32`, also for `f16`.
         let values: Vec<f32> = values.iter().map(|value| f32::from_bits(value.scalar_bits())).collect();
         Self::quantize(tensor.device(), &values, tensor.shape(), scheme)
     }
 
-    /// A tensor that is packed already: by [`quantize`](crate::quantize::quantize), with calibration, or by another toolchain.
+    /// Uploads a packed tensor: of [`quantize`](crate::quantize::quantize), with calibration, or of another toolchain.
     ///
     /// # Errors
-    /// [`Error::Quantized`] if it has other bits or another number of axes, or its parts do not fit each other;
-    /// [`Error::TooLarge`], and those of allocation.
+    /// [`Error::Quantized`] if it has other bits or another rank, or its parts do not match; [`Error::TooLarge`], and
+    /// those of allocation.
     pub fn upload(device: &Device, quantized: &Quantized) -> Result<Self, Error> {
         let (found, rank) = (quantized.packing, quantized.shape.len());
         if found != Q::PACKING || rank != D {
@@ -161,7 +160,7 @@ impl<Q: Bits, const D: usize> QTensor<Q, D> {
         Ok(Self { raw: RawQuantized::upload(device, quantized)?, bits: PhantomData })
     }
 
-    /// The tensor on the host, as it is packed.
+    /// Reads the packed tensor back.
     ///
     /// # Errors
     /// Those of reading tensors back.
@@ -170,7 +169,7 @@ impl<Q: Bits, const D: usize> QTensor<Q, D> {
         self.raw.host(&words, &scales)
     }
 
-    /// As [`to_host`](Self::to_host), waiting for it.
+    /// Blocking form of [`to_host`](Self::to_host).
     ///
     /// # Errors
     /// As [`to_host`](Self::to_host).
@@ -191,7 +190,7 @@ impl<Q: Bits, const D: usize> QTensor<Q, D> {
         self.raw.axis().into()
     }
 
-    /// Values that share a scale.
+    /// Number of values that share a scale.
     pub fn group(&self) -> usize {
         self.raw.shape()[self.axis()] / self.raw.groups()
     }
@@ -237,10 +236,10 @@ impl<'a, Q: Bits, const D: usize> From<&'a QTensor<Q, D>> for Arg<'a> {
 }
 
 impl RawQuantized {
-    /// As [`QTensor::quantize_tensor_blocking`].
+    /// Untyped form of [`QTensor::quantize_tensor_blocking`].
     ///
     /// # Errors
-    /// As that.
+    /// Those of [`QTensor::quantize_tensor_blocking`].
     #[cfg(not(target_arch = "wasm32"))]
     pub fn quantize_blocking(packing: Packing, tensor: &RawTensor, scheme: &QuantScheme) -> Result<Self, Error> {
         let Recorded { quantized, refused: flag } = quantizer::record(packing, tensor, scheme)?;
@@ -248,7 +247,7 @@ impl RawQuantized {
             return Ok(quantized);
         }
 
-        // The host refuses what the device did, and says why.
+        // The host finds the value that the device refused, and says why.
         let bytes = tensor.to_bytes_blocking()?;
         let values: Vec<f32> = match tensor.dtype() {
             DType::F16 => half::f16::decode(&bytes).into_iter().map(f32::from).collect(),

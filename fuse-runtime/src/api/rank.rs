@@ -1,8 +1,7 @@
-//! Ranks as types: the result rank of a `fuse!(…)` expression follows from its operands' types.
+//! Ranks as types: the result rank of a `fuse!(…)` expression is computed from its operands' types.
 //!
-//! Input: the rank types of the operands. Output: the rank type of the result, as an associated type that the
-//! caller's type checker computes. Every pair of ranks that is not listed here is a compile error whose text
-//! the traits carry.
+//! Input: rank types of the operands. Output: the rank type of the result, an associated type that the caller's type
+//! checker computes. Pairs of ranks that are not listed here are compile errors with the traits' messages.
 //!
 //! Not here: extents, which are compared at launch.
 
@@ -22,7 +21,7 @@ pub trait Ranked {
     /// The tensor of this rank.
     type Tensor<T: Element>;
 
-    /// The typed tensor of a launch's result.
+    /// Types a launch's result.
     #[doc(hidden)]
     fn tensor<T: Element>(raw: RawTensor) -> Self::Tensor<T>;
 }
@@ -38,8 +37,8 @@ impl<const D: usize> Ranked for Rank<D> {
 
 /// The rank of two tensors broadcast together: the larger one, as in NumPy.
 ///
-/// Holds for ranks 0 to 6. Code that is generic over `D` has to ask for what it uses, for example
-/// `where Rank<D>: BroadcastRank<Rank<D>, Output = Rank<D>>`.
+/// Holds for ranks 0 to 6. Code that is generic over `D` states the bounds that it uses, for example `where Rank<D>:
+/// BroadcastRank<Rank<D>, Output = Rank<D>>`.
 #[diagnostic::on_unimplemented(
     message = "a tensor of `{Self}` cannot be broadcast with one of `{Other}`",
     label = "ranks 0 to 6 are supported"
@@ -81,14 +80,14 @@ pub trait Exactly<const N: usize> {
     type Output: Ranked;
 }
 
-/// The rank of values that are joined, which have one rank.
+/// The common rank of joined values.
 #[diagnostic::on_unimplemented(
     message = "a tensor of `{Self}` cannot be joined with one of `{Other}`",
     label = "`concat` and `stack` join tensors of one rank",
     note = "`unsqueeze(x, axis = 0)` adds an axis"
 )]
 pub trait SameRank<Other> {
-    /// That rank.
+    /// The common rank.
     type Output: Ranked;
 }
 
@@ -156,7 +155,7 @@ macro_rules! mapped {
     };
 }
 
-/// Rows `rank: how many axes it has at least`.
+/// Rows `rank: [lower bounds it satisfies]`.
 macro_rules! at_least {
     ($($rank:literal: [$($least:literal)*],)*) => {
         $($(impl AtLeast<$least> for Rank<$rank> {
@@ -178,8 +177,8 @@ impl<const N: usize> Exactly<N> for Rank<N> {
     type Output = Self;
 }
 
-/// One implementation for each rank: of a single generic one, rustc would take the first rank to be the second and
-/// then complain about that in its own words.
+/// One implementation per rank: with a single generic one, rustc would equate the two ranks and report that in its own
+/// words.
 macro_rules! same {
     ($($rank:literal)*) => {
         $(impl SameRank<Self> for Rank<$rank> {

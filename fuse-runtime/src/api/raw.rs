@@ -1,4 +1,4 @@
-//! The tensor beneath [`Tensor`](crate::Tensor): dtype and rank are values, not types.
+//! [`RawTensor`]: the tensor below [`Tensor`](crate::Tensor), whose dtype and rank are values, not types.
 
 use std::{
     fmt,
@@ -24,21 +24,21 @@ use crate::{
 
 /// A contiguous tensor whose dtype and rank are known at run time.
 ///
-/// A clone shares the memory, and is a value of its own: whoever writes to one of them calls [`own`](Self::own) first.
+/// A clone shares the memory but is a value: call [`own`](Self::own) before writing to either.
 pub struct RawTensor {
     device: Device,
     hold: Hold,
-    /// Made when somebody follows the tensor.
+    /// Made for the first follower of the tensor.
     identity: OnceLock<Arc<Identity>>,
     dtype: DType,
     shape: Shape,
 }
 
-/// A hold on memory.
+/// Kind of hold on the memory.
 enum Hold {
-    /// Of a tensor.
+    /// A tensor's own.
     Value(Arc<Lease>),
-    /// Of what sees what is written to a tensor.
+    /// A follower's, which sees writes to another tensor.
     Follower(Arc<Follower>),
 }
 
@@ -52,7 +52,7 @@ impl Hold {
 }
 
 impl RawTensor {
-    /// A tensor from the bytes of its elements (a `bool` takes four).
+    /// Uploads the bytes of its elements (a `bool` takes four).
     ///
     /// # Errors
     /// [`Error::LengthMismatch`], [`Error::TooLarge`], and those of allocation.
@@ -71,8 +71,7 @@ impl RawTensor {
         Ok(Self::from_parts(device, upload(device.context(), source)?, dtype, shape))
     }
 
-    /// Replaces the values by those of `bytes`, after all work recorded so far, where they are: clones that share the memory change
-    /// with it.
+    /// Replaces the values in place, after all work recorded so far: clones that share the memory change, too.
     ///
     /// # Errors
     /// [`Error::LengthMismatch`], [`Error::DeviceLost`], [`Error::Capturing`] within [`Device::capture`].
@@ -81,10 +80,10 @@ impl RawTensor {
         overwrite(self.device.context(), self.buffer(), bytes)
     }
 
-    /// As [`overwrite`](Self::overwrite), in memory of its own.
+    /// Replaces the values in memory of its own.
     ///
     /// # Errors
-    /// As [`overwrite`](Self::overwrite), and those of allocation where clones share the memory.
+    /// Those of [`overwrite`](Self::overwrite), and those of allocation if clones share the memory.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.check_write(bytes)?;
         if self.is_shared() && self.buffer().is_ready() {
@@ -103,16 +102,16 @@ impl RawTensor {
         capture::forbid(self.device.context(), "writing to a tensor")
     }
 
-    /// Whether writing to it would change other tensors.
+    /// True if writing to it would change other tensors.
     pub(crate) fn is_shared(&self) -> bool {
         self.buffer().tensors() > 1
     }
 
-    /// Moves it to memory of its own, with the same values, if clones or reshaped tensors share its memory. Those that follow it
-    /// follow it there.
+    /// Moves it with its values to memory of its own, if clones or reshaped tensors share its memory. Its followers
+    /// move with it.
     ///
     /// # Errors
-    /// Those of allocation, and [`Error::NotReplayed`] if it shares the result of a sequence that has not been replayed.
+    /// Those of allocation, and [`Error::NotReplayed`] if it shares a result of a sequence that has not been replayed.
     pub fn own(&mut self) -> Result<(), Error> {
         if self.is_shared() { self.leave_clones() } else { Ok(()) }
     }
@@ -128,7 +127,8 @@ impl RawTensor {
             self.identity = OnceLock::new();
             return Ok(());
         }
-        // Values from before a capture are copied once, and not by each replay, which goes on from what the last one left.
+        // Values from before a capture are copied once. Replays must not copy them again: they continue with the values
+        // that the last one left.
         let lease = self.copied()?;
         self.move_to(lease);
         Ok(())
@@ -142,7 +142,8 @@ impl RawTensor {
         self.hold = Hold::Value(lease);
     }
 
-    /// A handle that sees what is written to this tensor, and is none of its clones. Its own clones follow the tensor, too.
+    /// A handle that sees writes to this tensor and is not one of its clones. Clones of the handle follow the tensor,
+    /// too.
     pub fn follow(&self) -> Self {
         let identity = Arc::clone(self.identity());
         let lease = match &self.hold {
@@ -152,7 +153,7 @@ impl RawTensor {
         Self { hold: Hold::Follower(Arc::new(Follower::new(&lease))), identity: identity.into(), ..self.shared(lease) }
     }
 
-    /// The tensor as a value: of what follows one, a clone of that.
+    /// The tensor as a value: for a follower, a clone of the followed tensor.
     pub fn value(&self) -> Self {
         match &self.hold {
             Hold::Value(_) => self.clone(),
@@ -163,17 +164,14 @@ impl RawTensor {
         }
     }
 
-    /// Its memory and identity, for captures.
     pub(crate) fn tracked(&self) -> Tracked<'_> {
         Tracked { lease: self.buffer(), identity: &self.identity, bytes: self.bytes() }
     }
 
-    /// The identity that followers know it by.
     pub(crate) fn identity(&self) -> &Arc<Identity> {
         self.identity.get_or_init(Arc::default)
     }
 
-    /// A tensor in this memory.
     fn shared(&self, lease: Arc<Lease>) -> Self {
         let Self { device, dtype, shape, .. } = self;
         Self {
@@ -185,7 +183,6 @@ impl RawTensor {
         }
     }
 
-    /// The memory of a clone.
     fn clone_memory(&self) -> Result<Arc<Lease>, Error> {
         let lease = self.buffer();
         if lease.has_writer() {
@@ -199,7 +196,7 @@ impl RawTensor {
         Ok(Arc::clone(lease))
     }
 
-    /// The same values in memory of their own.
+    /// Copies the values to memory of their own.
     ///
     /// # Errors
     /// Those of allocation, [`Error::NotReplayed`], [`Error::Capturing`] within [`Device::capture`].
@@ -208,7 +205,7 @@ impl RawTensor {
         Ok(Self::from_parts(&self.device, self.copied()?, self.dtype, self.shape))
     }
 
-    /// Memory with the same values, copied after the work recorded so far.
+    /// Copies the values, after the work recorded so far.
     fn copied(&self) -> Result<Arc<Lease>, Error> {
         if !self.buffer().is_ready() {
             return Err(Error::NotReplayed { what: format!("a tensor of {}{:?}", self.dtype, self.shape()) });
@@ -243,7 +240,7 @@ impl RawTensor {
 
     /// The number of elements.
     pub fn elements(&self) -> usize {
-        // A tensor that exists fits memory.
+        // An existing tensor fits memory.
         self.shape.elements().unwrap_or(0) as usize
     }
 
@@ -252,31 +249,29 @@ impl RawTensor {
         self.elements() as u64 * self.dtype.bytes()
     }
 
-    /// The same elements seen with another shape. Whoever follows the tensor that is made follows this one.
+    /// The same elements with another shape. Followers of the result follow this tensor.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if that shape holds another number of elements.
+    /// [`Error::LengthMismatch`] if the shape holds another number of elements.
     pub fn reshape(&self, dims: &[usize]) -> Result<Self, Error> {
         let shape = Shape::new(dims)?;
         if shape.elements() != Some(self.elements() as u64) {
             return Err(length_mismatch(&shape, self.elements() as u64));
         }
         let mut reshaped = self.clone();
-        // A copy of what a sequence writes is another tensor.
+        // A clone of a sequence's output is a copy, hence another tensor.
         if Arc::ptr_eq(reshaped.buffer(), self.buffer()) {
             reshaped.identity = Arc::clone(self.identity()).into();
         }
         Ok(reshaped.with_shape(shape))
     }
 
-    /// Decodes its bytes, waiting for them.
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn read_blocking<R>(&self, decode: impl FnOnce(&[u8]) -> R) -> Result<R, Error> {
         self.check_read()?;
         readback::read_blocking(self.device.context(), self.buffer().storage(), self.bytes(), decode)
     }
 
-    /// Decodes its bytes once they are there.
     pub(crate) async fn read<R>(&self, decode: impl FnOnce(&[u8]) -> R) -> Result<R, Error> {
         self.check_read()?;
         readback::read(self.device.context(), self.buffer().storage(), self.bytes(), decode).await
@@ -293,7 +288,7 @@ impl RawTensor {
         Ok(())
     }
 
-    /// The bytes of its elements, read back.
+    /// Reads the bytes of its elements back.
     ///
     /// # Errors
     /// [`Error::DeviceLost`], [`Error::Readback`], and errors of earlier work.
@@ -302,7 +297,7 @@ impl RawTensor {
         self.read_blocking(<[u8]>::to_vec)
     }
 
-    /// The bytes of its elements, read back.
+    /// Reads the bytes of its elements back.
     ///
     /// # Errors
     /// As [`to_bytes_blocking`](Self::to_bytes_blocking).
@@ -310,7 +305,7 @@ impl RawTensor {
         self.read(<[u8]>::to_vec).await
     }
 
-    /// As [`Tensor::text`](crate::Tensor::text).
+    /// Untyped form of [`Tensor::text`](crate::Tensor::text).
     ///
     /// # Errors
     /// Those of [`to_bytes`](Self::to_bytes).
@@ -318,10 +313,10 @@ impl RawTensor {
         Ok(self.text_of(&self.to_bytes().await?))
     }
 
-    /// As [`text`](Self::text), waiting for it.
+    /// Blocking form of [`text`](Self::text).
     ///
     /// # Errors
-    /// As [`text`](Self::text).
+    /// Those of [`text`](Self::text).
     #[cfg(not(target_arch = "wasm32"))]
     pub fn text_blocking(&self) -> Result<String, Error> {
         Ok(self.text_of(&self.to_bytes_blocking()?))
@@ -338,8 +333,8 @@ impl RawTensor {
         }
     }
 
-    /// How often the values were replaced since the tensor was made: by [`overwrite`](Self::overwrite), by launches into it or that
-    /// update it, by replays of sequences with such launches or whose result it is. What shares its memory shares the number.
+    /// Counts how often the values were replaced: by [`overwrite`](Self::overwrite), by launches that write or update
+    /// it, by replays of sequences that do. Tensors that share memory share the count.
     pub fn writes(&self) -> u64 {
         let latest = match (&self.hold, self.identity.get()) {
             (Hold::Follower(_), Some(identity)) => identity.latest(),
@@ -348,7 +343,8 @@ impl RawTensor {
         latest.as_ref().unwrap_or(self.buffer()).writes()
     }
 
-    /// How many hold the memory: this tensor, its clones and reshaped ones, what follows them, and each sequence that uses it.
+    /// Counts the holders of its memory: this tensor, its clones and reshaped ones, their followers, and each sequence
+    /// that uses it.
     pub fn lease_holders(&self) -> usize {
         Arc::strong_count(self.buffer())
     }
@@ -366,13 +362,11 @@ impl RawTensor {
     }
 }
 
-/// A clone of what a sequence writes is a copy, which is recorded at once: what the copy may lack is said by the next call of the
-/// device. A clone of what has no values yet stands for the same result.
-/// Distinct scalars that are kept as tensors.
+/// Limit of scalars that are kept as tensors.
 const MAX_SCALARS: usize = 1024;
 
 impl Device {
-    /// A number of the host as a rank-0 tensor; equal ones share their memory. `bits` are those of
+    /// A host number as a rank-0 tensor; equal numbers share memory. `bits` are those of
     /// [`Uniform::Scalar`](fuse_artifact::Uniform::Scalar): an `f16` as the bits of the equal `f32`.
     #[doc(hidden)]
     pub fn scalar_tensor(&self, dtype: DType, bits: u32) -> Result<RawTensor, Error> {
@@ -380,7 +374,7 @@ impl Device {
         if let Some(buffer) = cached {
             return Ok(RawTensor::from_parts(self, buffer, dtype, Shape::SCALAR));
         }
-        // Also while capturing: the number stays as it is, and so does the tensor.
+        // Allowed within captures: the number never changes, and neither does the tensor.
         let buffer = upload(self.context(), Source::Bytes(&scalar_bytes(dtype, bits)))?;
         let tensor = RawTensor::from_parts(self, buffer, dtype, Shape::SCALAR);
         let mut scalars = lock(&self.inner.scalars);
@@ -392,6 +386,8 @@ impl Device {
     }
 }
 
+/// A clone of a tensor that a sequence writes is a copy, recorded at once; the device's next call reports its errors. A
+/// clone of a tensor without values refers to the same result.
 impl Clone for RawTensor {
     fn clone(&self) -> Self {
         if let Hold::Follower(follower) = &self.hold {
@@ -419,7 +415,10 @@ impl fmt::Debug for RawTensor {
     }
 }
 
-/// The bytes of a tensor, if the device can hold it and kernels can index it.
+/// Bytes of a tensor.
+///
+/// # Errors
+/// [`Error::TooLarge`] if the device cannot hold it or kernels cannot index it.
 pub(crate) fn tensor_bytes(device: &Device, what: &str, dtype: DType, shape: &Shape) -> Result<u64, Error> {
     checked_bytes(what, dtype, shape.elements(), device.info().limits.binding_bytes)
 }

@@ -1,4 +1,4 @@
-//! The quantized tensor beneath [`QTensor`](crate::QTensor): packing and rank are values, not types.
+//! [`RawQuantized`]: the tensor below [`QTensor`](crate::QTensor), whose packing and rank are values, not types.
 
 use std::fmt;
 
@@ -13,19 +13,19 @@ use crate::{
     },
 };
 
-/// The tensor beneath: packing and rank are values, not types.
+/// A quantized tensor whose packing and rank are known at run time.
 #[derive(Clone)]
 pub struct RawQuantized {
     packing: Packing,
     axis: u8,
     words: RawTensor,
     scales: RawTensor,
-    /// The dimensions, the number of groups, and the words of a scale with its offset.
+    /// The dimensions, then the number of groups, then the words of a scale with its offset.
     described: Shape,
 }
 
 impl RawQuantized {
-    /// As [`QTensor::upload`], of any bits and rank.
+    /// Like [`QTensor::upload`](crate::QTensor::upload), of any bits and rank.
     pub fn upload(device: &Device, quantized: &Quantized) -> Result<Self, Error> {
         let Quantized { packing, ref shape, axis, groups, scale_dtype, .. } = *quantized;
         check_rank(packing, shape)?;
@@ -38,7 +38,7 @@ impl RawQuantized {
         Self::from_parts(packing, shape, axis, words, scales)
     }
 
-    /// The tensor of this shape with these parts, which have the shapes that [`part_shapes`] gives.
+    /// Assembles a tensor from parts with the shapes of [`part_shapes`].
     pub(crate) fn from_parts(
         packing: Packing,
         shape: &[usize],
@@ -50,13 +50,11 @@ impl RawQuantized {
         Ok(Self { packing, axis: axis as u8, words, scales, described })
     }
 
-    /// As [`QTensor::to_host_blocking`].
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn to_host_blocking(&self) -> Result<Quantized, Error> {
         self.host(&self.words.to_bytes_blocking()?, &self.scales.to_bytes_blocking()?)
     }
 
-    /// The tensor with these words and scales.
     pub(crate) fn host(&self, words: &[u8], scales: &[u8]) -> Result<Quantized, Error> {
         let (shape, axis, groups) = (self.shape(), usize::from(self.axis), self.groups());
         let (words, scales) = (bytemuck::pod_collect_to_vec(words), bytemuck::pod_collect_to_vec(scales));
@@ -69,7 +67,7 @@ impl RawQuantized {
         &self.described[..self.described.len() - 2]
     }
 
-    /// How values lie in words.
+    /// Layout of values in words.
     pub fn packing(&self) -> Packing {
         self.packing
     }
@@ -104,7 +102,7 @@ impl RawQuantized {
         if self.scale_words() == 1 { ScaleDType::F16 } else { ScaleDType::F32 }
     }
 
-    /// What a launch knows of it besides its memory.
+    /// The shape as launches see it, with groups and words of a scale.
     pub(crate) fn described(&self) -> &Shape {
         &self.described
     }
@@ -132,7 +130,7 @@ pub(crate) fn part_shapes(
     [along(packing.words(shape[axis])), [along(groups), vec![scales.pair_words()]].concat()]
 }
 
-/// Refuses a number of axes that no launch can describe.
+/// Checks the rank: a launch cannot describe more axes.
 pub(crate) fn check_rank(packing: Packing, shape: &[usize]) -> Result<(), Error> {
     let most = MAX_RANK - 2;
     match shape.len() {

@@ -1,7 +1,7 @@
-//! Tables from measurements: `Device::tune`.
+//! `Device::tune`: tuning tables from measurements.
 //!
-//! Input: a function and arguments. Output: a [`Table`] with an entry for each of its kernels that has several variants
-//! which may run, and one for the function if it has several alternatives. Not here: how times are taken (`clock`).
+//! Input: a function and arguments. Output: a [`Table`] with an entry for each kernel with several legal variants, and
+//! one for the function if it has several alternatives. Not here: measured times (`clock`).
 
 use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
 
@@ -32,7 +32,7 @@ use crate::{
     },
 };
 
-/// How long and how thoroughly [`Device::tune`] searches, and whom it tells.
+/// Options of [`Device::tune`]: duration, thoroughness, progress.
 ///
 /// ```no_run
 /// # use std::time::Duration;
@@ -49,7 +49,6 @@ pub struct Search<'a> {
     progress: Option<Listener<'a>>,
 }
 
-/// Whom a search tells.
 type Listener<'a> = Box<dyn FnMut(&Progress<'_>) + 'a>;
 
 impl Default for Search<'_> {
@@ -65,26 +64,26 @@ impl Default for Search<'_> {
 }
 
 impl<'a> Search<'a> {
-    /// What the table is called.
+    /// Names the table.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
         self
     }
 
-    /// Ends the search after this time, which is a minute otherwise: the table then has what was clear by then. Drivers
-    /// that compile at that moment finish first.
+    /// Ends the search after this time (a minute by default): the table then has the results known by then.
+    /// Compilations in progress finish first.
     pub fn budget(mut self, budget: Duration) -> Self {
         self.budget = budget;
         self
     }
 
-    /// Measures also variants that are far slower than the fastest, and keeps them in the table.
+    /// Also measures variants that are far slower than the fastest, and keeps them in the table.
     pub fn exhaustive(mut self) -> Self {
         self.exhaustive = true;
         self
     }
 
-    /// Compares the variants of the function's own kernels only: neither its alternatives, nor variants of theirs.
+    /// Compares the variants of the function's own kernels only, not its alternatives and their kernels.
     pub fn without_plans(mut self) -> Self {
         self.plans = false;
         self
@@ -106,7 +105,7 @@ impl fmt::Debug for Search<'_> {
     }
 }
 
-/// What a search is measuring. `Display` prints it in one line.
+/// Current measurement of a search. `Display` prints it in one line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Progress<'a> {
@@ -114,11 +113,11 @@ pub struct Progress<'a> {
     pub class: &'a str,
     /// Its sizes.
     pub sizes: &'a [u64],
-    /// The schedule, or the plan.
+    /// The schedule, or the alternative.
     pub schedule: &'a str,
-    /// The round, 0 for a first look.
+    /// The round; 0 is a first look.
     pub round: usize,
-    /// How many rounds there are; slow schedules take part in few.
+    /// The number of rounds; slow schedules take part in few.
     pub rounds: usize,
 }
 
@@ -130,11 +129,11 @@ impl fmt::Display for Progress<'_> {
 }
 
 impl Device {
-    /// Measures every variant that may run of each of a function's kernels, and each of its alternatives, for these
-    /// arguments, and gives what it found. A launch never does that by itself.
+    /// Measures all legal variants of a function's kernels and all of its alternatives for these arguments. Launches
+    /// never do that by themselves.
     ///
-    /// The arguments' values count only where they change what a kernel does. Of the variants, each is compiled, which may
-    /// take the driver a second each; then they run in turns, in batches of some milliseconds. Nothing else should use the
+    /// Values of arguments matter only where they change what a kernel does. Each variant is compiled, which may take
+    /// the driver a second; then variants run in turns, in batches of some milliseconds. Nothing else should use the
     /// adapter meanwhile.
     ///
     /// ```no_run
@@ -152,16 +151,16 @@ impl Device {
     /// ```
     ///
     /// # Errors
-    /// As a launch with these arguments; [`Error::Capturing`] within [`capture`](Self::capture),
+    /// Those of a launch with these arguments; [`Error::Capturing`] within [`capture`](Self::capture),
     /// [`Error::ProfileActive`] within a profile, [`Error::DifferentDevices`] if the arguments are on another device.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn tune(&self, kernels: &Kernels, args: &[Arg<'_>], search: Search<'_>) -> Result<Table, Error> {
-        // With a clock that blocks, the future never waits.
+        // With a blocking clock, the future never waits.
         pollster::block_on(self.search(kernels, args, search, Waits::Blocking))
     }
 
-    /// As [`tune`](Self::tune), for browsers and for tasks: between batches of launches, other tasks run. Times are those of
-    /// the event loop, which is less exact than the GPU's own clock; what it says too late is measured first and left out.
+    /// Async form of [`tune`](Self::tune), for browsers and tasks: other tasks run between batches of launches. Times
+    /// are those of the event loop, less exact than the GPU's clock; its delay is measured first and subtracted.
     ///
     /// ```no_run
     /// # use fuse_runtime::{Arg, Device, Error, Kernels, Search, Table, Tensor2};
@@ -174,7 +173,7 @@ impl Device {
     /// ```
     ///
     /// # Errors
-    /// As [`tune`](Self::tune), without those of profiles.
+    /// Those of [`tune`](Self::tune), except those of profiles.
     pub async fn tune_async(&self, kernels: &Kernels, args: &[Arg<'_>], search: Search<'_>) -> Result<Table, Error> {
         capture::forbid(self.context(), "tuning")?;
         let waits = Waits::awaited(self).await?;
@@ -190,7 +189,7 @@ impl Device {
     ) -> Result<Table, Error> {
         capture::forbid(self.context(), "tuning")?;
         let launch = fitting(kernels, args)?;
-        // What a search launches updates copies.
+        // Launches of the search update copies of these arguments.
         let updates = launch.function.updates.iter().map(|&param| usize::from(param));
         let copies = updates.filter_map(|param| Some((param, args[param].tensor()?.copy())));
         let copies = copies.map(|(param, copy)| Ok((param, copy?))).collect::<Result<Vec<_>, Error>>()?;
@@ -216,7 +215,7 @@ impl Device {
     }
 }
 
-/// A launch of the function, of several element types the one that these arguments have.
+/// The launch of the instance whose element types match the arguments.
 fn fitting<'a>(kernels: &Kernels, args: &'a [Arg<'a>]) -> Result<Launch<'a>, Error> {
     let mut first = None;
     for function in kernels.functions() {
@@ -228,7 +227,7 @@ fn fitting<'a>(kernels: &Kernels, args: &'a [Arg<'a>]) -> Result<Launch<'a>, Err
     Err(first.unwrap_or_else(|| Error::Internal { message: "a function without artifacts".into() }))
 }
 
-/// A table of this device, without entries.
+/// An empty table for this device.
 fn empty(device: &Device, name: &str) -> Table {
     let info = device.info();
     let date = OffsetDateTime::now_utc().date().to_string();
@@ -245,7 +244,7 @@ fn empty(device: &Device, name: &str) -> Table {
     }
 }
 
-/// The names that a table of this adapter is about. A browser may tell none: then it is about all adapters of the vendor in that
+/// Adapter names of a table. A browser may tell none; the table then matches all adapters of the vendor in that
 /// browser.
 fn names(adapter: &str) -> Vec<String> {
     if adapter.trim().is_empty() { vec![] } else { vec![adapter.to_owned()] }
@@ -257,18 +256,18 @@ struct Tuner<'a> {
     clock: Clock<'a>,
     search: Search<'a>,
     table: Table,
-    /// The choices of the thread that asked, whatever it asks for while a task waits.
+    /// The tuning of the asking thread, also while a task waits.
     tuning: Arc<Applied>,
 }
 
-/// A launch plan that takes part in a race, with its name in tables.
+/// A launch plan under comparison, with its name in tables.
 struct Contender {
     name: String,
     plan: Arc<LaunchPlan>,
 }
 
 impl Tuner<'_> {
-    /// Compares the variants of every kernel, also of those of alternatives unless that is switched off.
+    /// Compares the variants of all kernels, including those of alternatives unless disabled.
     async fn kernels(&mut self) -> Result<(), Error> {
         let function = self.launch.function.clone();
         let mut seen = BTreeSet::new();
@@ -285,7 +284,7 @@ impl Tuner<'_> {
                 {
                     continue;
                 }
-                // What is likely to be fast sets the pace.
+                // Probably fast variants first: they set the pace.
                 legal.sort_by(|a, b| a.cost.total_cmp(&b.cost));
                 let kernel = considered.kernel;
                 let plans = legal.iter().map(|candidate| {
@@ -305,7 +304,7 @@ impl Tuner<'_> {
         Ok(())
     }
 
-    /// Compares the alternatives of the function, with the variants that were found to be fastest.
+    /// Compares the alternatives of the function with their fastest variants.
     async fn plans(&mut self) -> Result<(), Error> {
         let (function, device) = (self.launch.function.clone(), self.launch.device);
         let usable = usable_alternatives(&function, &self.shapes, &self.tuning.info)?;
@@ -318,12 +317,12 @@ impl Tuner<'_> {
         let plans: Vec<_> = usable.into_iter().map(|index| (plan_name(index), by(index))).collect();
         let key = plan_key(&function, &self.shapes, device.info())?;
         let contenders = self.contenders(&plans, None).await?;
-        // Its class is about exactly these plans.
+        // The class names exactly these plans.
         self.compare(&key, contenders, Arc::default()).await
     }
 
-    /// The launch plans of some selections, of one kernel alone or of the whole function, without those whose pipelines the
-    /// driver refuses.
+    /// Launch plans of these selections, of one kernel or the whole function, without those whose pipelines the driver
+    /// refuses.
     async fn contenders(
         &self,
         plans: &[(String, Selection<'_>)],
@@ -335,7 +334,7 @@ impl Tuner<'_> {
         for (_, selection) in plans {
             passes.extend(launch_plan::pipelines(function, &self.shapes, *selection)?);
         }
-        // In browsers one after the other, so that it is clear which one they refuse.
+        // Browsers create them one by one, to show which one fails.
         #[cfg(not(target_arch = "wasm32"))]
         device.prepare(function, passes);
         #[cfg(target_arch = "wasm32")]
@@ -344,7 +343,7 @@ impl Tuner<'_> {
         for (name, selection) in plans {
             match LaunchPlan::new(function, &self.shapes, *selection, pipelines) {
                 Ok(plan) => {
-                    // A browser says later whether it takes a pipeline.
+                    // Browsers report refused pipelines later.
                     #[cfg(target_arch = "wasm32")]
                     match device.synchronize().await {
                         Ok(()) => {}
@@ -361,7 +360,7 @@ impl Tuner<'_> {
         Ok(contenders)
     }
 
-    /// Lets the contenders race, and notes the result.
+    /// Measures the contenders and adds the entry.
     async fn compare(&mut self, key: &Key, contenders: Vec<Contender>, family: Arc<[String]>) -> Result<(), Error> {
         let Self { launch, clock, search, .. } = self;
         let (names, plans): (Vec<String>, Vec<_>) =
@@ -386,10 +385,10 @@ impl Tuner<'_> {
     }
 }
 
-/// The entry of schedules with their seconds, without those that take `cut_off` times as long as the fastest.
+/// The entry of measured schedules, without those that take `cut_off` times as long as the fastest.
 fn entry(key: &Key, names: &[String], seconds: &[f64], cut_off: f64) -> Option<Entry> {
     let fastest = seconds.iter().copied().filter(|time| time.is_finite()).fold(f64::INFINITY, f64::min);
-    // Three digits are more than measurements are good for.
+    // Measurements are good for three digits.
     let round = |x: f64| (x * 1e3).round() / 1e3;
     let microseconds = round(fastest * 1e6);
     if !(fastest.is_finite() && microseconds > 0.0) {

@@ -1,8 +1,8 @@
-//! Sequences of launches that were checked, planned and bound once.
+//! [`Sequence`]: launches that were checked, planned and bound once, and are replayed.
 //!
-//! Input: what a capture kept. Output: dispatches recorded again, with the same buffers or with others in their place.
-//! A replay looks nothing up and writes nothing: it encodes bind groups that exist, whose uniform blocks lie in a buffer
-//! of the sequence's own. (WebGPU has bundles for render passes only, so commands must be encoded anew.)
+//! Input: the steps of a capture. Output: recorded dispatches, with the same buffers or with rebound ones. A replay
+//! looks nothing up and writes nothing: it encodes existing bind groups, whose uniform blocks lie in a buffer of the
+//! sequence. (WebGPU has bundles for render passes only, so commands must be encoded for each replay.)
 
 use std::{
     fmt,
@@ -27,10 +27,10 @@ use crate::{
     },
 };
 
-/// Launches that [`Device::capture`] kept, to run as often as wanted at less cost than calling them.
+/// Launches captured by [`Device::capture`], which replay at less cost than calling them again.
 ///
-/// A sequence owns the memory of its temporaries and shares that of its inputs and results: they stay valid when the
-/// program drops its tensors, and nothing else gets their memory while the sequence lives.
+/// A sequence owns the memory of its temporaries and shares that of its inputs and results. Inputs and results stay
+/// valid when the program drops its tensors, and nothing else reuses their memory while the sequence lives.
 pub struct Sequence {
     device: Device,
     recorded: Vec<Recorded>,
@@ -38,19 +38,20 @@ pub struct Sequence {
     uniforms: wgpu::Buffer,
 }
 
-/// The memory that a sequence uses.
+/// Memory that a sequence uses.
 struct Bindings {
     places: Vec<Place>,
-    /// By what was recorded; of copies none.
+    /// Bind groups by step; none for copies.
     groups: Vec<Option<wgpu::BindGroup>>,
-    /// Bind groups of this and earlier bindings, so that tensors that take turns cost a lookup.
+    /// Bind groups of this and earlier bindings, so that tensors that alternate cost a lookup.
     cache: BindGroups,
-    /// Places that moved since their dispatches were bound.
+    /// Places that moved after their dispatches were bound.
     moved: Vec<usize>,
 }
 
 impl Device {
-    /// Captures the launches that `work` makes on this device, without running them, and gives what `work` gives.
+    /// Captures the launches of `work` on this device without running them. Returns the sequence and the value of
+    /// `work`.
     ///
     /// ```no_run
     /// # use fuse_runtime::{Device, Error, Tensor1};
@@ -68,22 +69,22 @@ impl Device {
     /// # }
     /// ```
     ///
-    /// Tensors that captured launches return have values once the sequence has been replayed; before, reading them or
-    /// launching with them is an error. Numbers of the host keep the value that they have while capturing. Pipelines are
-    /// created while capturing, so that replays never wait for the driver's compiler.
+    /// Tensors that captured launches return have values after the first replay; reading them or launching with them
+    /// before is an error. Host numbers keep their values at capture time. Pipelines are created while capturing, so
+    /// that replays never wait for the driver's compiler.
     ///
-    /// A sequence follows the tensors that it was captured with: replays see what is written to them, and write to those that
-    /// captured launches update. A tensor that a captured launch updates or writes into moves to memory of its own first, if clones
-    /// share its memory. From then on a clone of it is a copy, which later replays do not change; within `work`, replays make that
-    /// copy. A clone of a result that is made before the first replay stands for the same result.
+    /// A sequence follows the tensors that it was captured with: replays see writes to them, and write to those that
+    /// captured launches update. Before a captured launch writes to a tensor whose memory clones share, the tensor
+    /// moves to memory of its own. After that, a clone of it is a copy, which later replays do not change; within
+    /// `work`, replays make that copy. A clone of a result made before the first replay refers to the same result.
     ///
-    /// Only the calling thread's launches are captured: other threads' launches run as always, and so do launches on
-    /// other devices. Within `work`, what a sequence cannot repeat is an error: reading tensors, making tensors of host
-    /// data, writing to them, waiting, profiling, replaying, capturing.
+    /// Only launches of the calling thread on this device are captured. Within `work`, operations that a sequence
+    /// cannot repeat are errors: reading, creating or writing tensors from the host, waiting, profiling, replaying,
+    /// capturing.
     ///
     /// # Errors
     /// Those of `work` and of its launches, [`Error::Capturing`] if `work` does one of the above or if the thread is
-    /// capturing already, and those of allocation.
+    /// already capturing, and those of allocation.
     pub fn capture<R>(&self, work: impl FnOnce() -> Result<R, Error>) -> Result<(Sequence, R), Error> {
         self.context().fault.check()?;
         let guard = Guard::open(self.context())?;
@@ -94,7 +95,7 @@ impl Device {
 }
 
 impl Sequence {
-    /// A sequence of what was recorded, whose uniform blocks are `uniforms`.
+    /// Binds recorded steps; `uniforms` holds their uniform blocks.
     pub(crate) fn new(
         device: Device,
         mut places: Vec<Place>,
@@ -114,16 +115,16 @@ impl Sequence {
         &self.device
     }
 
-    /// How many dispatches a replay records.
+    /// Number of dispatches per replay.
     pub fn dispatches(&self) -> usize {
         self.recorded.iter().filter_map(Recorded::dispatch).count()
     }
 
-    /// Runs the captured launches: after all work that the device recorded before, and before all that it records later.
-    /// As a launch does, this records and does not wait. No other thread's work comes in between.
+    /// Runs the captured launches, after all work that the device recorded before, and before all that it records
+    /// later. Like a launch, this records and does not wait. No work of other threads comes in between.
     ///
     /// # Errors
-    /// [`Error::DeviceLost`], [`Error::NotReplayed`] if an input was made by another sequence that has not been
+    /// [`Error::DeviceLost`], [`Error::NotReplayed`] if an input belongs to another sequence that has not been
     /// replayed, [`Error::Capturing`] within [`Device::capture`].
     pub fn replay(&self) -> Result<(), Error> {
         let context = self.device.context();
@@ -153,20 +154,21 @@ impl Sequence {
         Ok(())
     }
 
-    /// From now on, replays use `new` wherever they used `old`, to read it or to write it. `new` must have the shape of
-    /// `old`, and not be used by the sequence yet; where replays write it, no clone may share its memory. Work that is recorded already is not affected.
+    /// Makes later replays use `new` wherever they read or wrote `old`. `new` must have the shape of `old` and not be
+    /// used by the sequence yet; if replays write it, no clone may share its memory. Recorded work is not affected.
     ///
-    /// Costs as much as a launch for each dispatch that uses the tensor, or, if the two took turns before, less than a launch
-    /// together with the replay.
+    /// Costs as much as a launch for each dispatch that uses the tensor. If the two tensors alternated before, it costs
+    /// less than a launch together with the replay.
     ///
     /// # Errors
     /// [`Error::Rebind`] if the sequence does not use `old`, if the shapes differ, if `new` is on another device, if
-    /// the sequence uses it already, or if it would write to memory that clones of `new` share; the sequence stays as it was.
+    /// the sequence already uses it, or if replays would write to memory that clones of `new` share. The sequence then
+    /// stays unchanged.
     pub fn rebind<T: Element, const D: usize>(&mut self, old: &Tensor<T, D>, new: &Tensor<T, D>) -> Result<(), Error> {
         self.rebind_raw(old.raw(), new.raw())
     }
 
-    /// As [`rebind`](Self::rebind), for untyped tensors, whose dtypes must be equal, too.
+    /// Like [`rebind`](Self::rebind), for untyped tensors, whose dtypes must be equal, too.
     #[doc(hidden)]
     pub fn rebind_raw(&mut self, old: &RawTensor, new: &RawTensor) -> Result<(), Error> {
         self.device.context().fault.check()?;
@@ -210,7 +212,7 @@ impl Sequence {
     }
 }
 
-/// A place by the argument or result that binds it last: what callers can name is what the memory served as last.
+/// Names a place by the argument or result that binds it last, which is the one that callers can name.
 fn describe(recorded: &[Recorded], place: usize) -> String {
     let mut names = recorded.iter().rev().filter_map(Recorded::dispatch).flat_map(|dispatch| {
         let bound = dispatch.places.iter().enumerate().filter(|(_, other)| **other == place);
@@ -220,7 +222,7 @@ fn describe(recorded: &[Recorded], place: usize) -> String {
 }
 
 impl Bindings {
-    /// Goes where tensors have moved.
+    /// Follows tensors that have moved.
     fn follow(&mut self, device: &Device, recorded: &[Recorded], uniforms: &wgpu::Buffer) -> Result<(), Error> {
         for (index, place) in self.places.iter_mut().enumerate() {
             if place.follow() {
@@ -235,14 +237,14 @@ impl Bindings {
         Ok(())
     }
 
-    /// The place of a tensor, or else of its memory.
+    /// The place of a tensor, or of its memory.
     fn place(&self, tensor: &RawTensor) -> Option<usize> {
         let id = tensor.buffer().storage().id;
         let own = self.places.iter().position(|place| place.is_of(tensor.tracked()));
         own.or_else(|| self.places.iter().position(|place| place.lease().storage().id == id))
     }
 
-    /// Binds the dispatches whose places `wanted` accepts.
+    /// Binds the dispatches whose places satisfy `wanted`.
     fn bind(
         &mut self,
         device: &Device,
@@ -262,7 +264,7 @@ impl Bindings {
         let dispatches =
             || recorded.iter().enumerate().filter_map(|(index, recorded)| Some((index, recorded.dispatch()?)));
         let wanted = || dispatches().filter(|(_, dispatch)| wanted(&dispatch.places));
-        // Error scopes, which the web does not wait for, cost several times as much as finding groups that exist.
+        // Error scopes, for which the web does not wait, cost several times as much as finding existing groups.
         #[cfg(not(target_arch = "wasm32"))]
         {
             let find = |(index, dispatch): (usize, &Dispatch)| {
@@ -288,7 +290,6 @@ fn shape_text(tensor: &RawTensor) -> String {
     format!("{}{:?}", tensor.dtype(), tensor.shape())
 }
 
-/// A buffer with these uniform blocks.
 fn uniform_buffer(device: &Device, uniforms: &[u8]) -> Result<wgpu::Buffer, Error> {
     let buffer = scoped(&device.context().wgpu, || {
         device.context().wgpu.create_buffer(&wgpu::BufferDescriptor {

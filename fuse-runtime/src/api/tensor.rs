@@ -18,11 +18,11 @@ use crate::{
     },
 };
 
-/// A contiguous tensor of `D` axes (0 to 6) with elements of type `T` in the memory of a device.
+/// A contiguous tensor of `D` axes (0 to 6) with elements of type `T` on a device.
 ///
-/// A clone is a value of its own: cloning is cheap and shares the memory, until one of them is written to by a launch that updates
-/// it, a launch into it, or [`write`](Self::write). That one then moves to memory of its own. What a [`Sequence`](crate::Sequence)
-/// writes cannot move, so a clone of it is a copy.
+/// A clone is a value: it is cheap and shares the memory until one of the two is written, by a launch that updates it,
+/// a launch into it, or [`write`](Self::write). The written one moves to memory of its own first. The memory that a
+/// [`Sequence`](crate::Sequence) writes cannot move, so a clone of it is a copy.
 #[derive(Clone)]
 pub struct Tensor<T: Element, const D: usize> {
     raw: RawTensor,
@@ -45,7 +45,7 @@ pub type Tensor5<T> = Tensor<T, 5>;
 pub type Tensor6<T> = Tensor<T, 6>;
 
 impl<T: Element, const D: usize> Tensor<T, D> {
-    /// A tensor of the values of `values`, last axis fastest.
+    /// Uploads `values`, last axis fastest.
     ///
     /// # Errors
     /// [`Error::LengthMismatch`] if they do not fill `shape`, [`Error::TooLarge`], and those of allocation.
@@ -53,7 +53,7 @@ impl<T: Element, const D: usize> Tensor<T, D> {
         Self::from_slice(device, &values, shape)
     }
 
-    /// As [`from_vec`](Self::from_vec), from borrowed values.
+    /// Like [`from_vec`](Self::from_vec), from borrowed values.
     pub fn from_slice(device: &Device, values: &[T], shape: [usize; D]) -> Result<Self, Error> {
         let expected = Shape::new(&shape)?.elements();
         if expected != Some(values.len() as u64) {
@@ -71,7 +71,7 @@ impl<T: Element, const D: usize> Tensor<T, D> {
         Self::full(device, T::default(), shape)
     }
 
-    /// A tensor in which every element is `value`.
+    /// A tensor filled with `value`.
     ///
     /// # Errors
     /// As [`zeros`](Self::zeros).
@@ -95,7 +95,7 @@ impl<T: Element, const D: usize> Tensor<T, D> {
         self.raw.elements()
     }
 
-    /// Whether there are no elements.
+    /// True if there are no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -105,29 +105,29 @@ impl<T: Element, const D: usize> Tensor<T, D> {
         self.raw.device()
     }
 
-    /// The same elements, in the same order, with another shape. Shares the memory, as a clone does.
+    /// The same elements in the same order, with another shape. Shares the memory, as a clone does.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if that shape holds another number of elements.
+    /// [`Error::LengthMismatch`] if the shape holds another number of elements.
     pub fn reshape<const E: usize>(&self, shape: [usize; E]) -> Result<Tensor<T, E>, Error> {
         self.raw.reshape(&shape).map(Tensor::from_raw)
     }
 
-    /// The same values in memory of their own, at once: a clone has it when one of them is written to.
+    /// Copies the values at once. A clone copies them only when one of the two is written.
     ///
     /// # Errors
-    /// Those of allocation, [`Error::NotReplayed`] if it is of a sequence that has not been replayed, [`Error::Capturing`] within
-    /// [`Device::capture`].
+    /// Those of allocation, [`Error::NotReplayed`] if it belongs to a sequence that has not been replayed,
+    /// [`Error::Capturing`] within [`Device::capture`].
     pub fn copy(&self) -> Result<Self, Error> {
         self.raw.copy().map(Self::from_raw)
     }
 
-    /// Replaces the values by `values`, last axis fastest: launches made before see the old ones, launches made after, and replays
-    /// of sequences that use this tensor, see the new ones. Clones and reshaped tensors keep the old ones.
+    /// Replaces the values, last axis fastest. Earlier launches see the old values; later launches, and replays of
+    /// sequences that use this tensor, see the new ones. Clones and reshaped tensors keep the old ones.
     ///
     /// # Errors
     /// [`Error::LengthMismatch`] if `values` do not fill the shape, [`Error::DeviceLost`], [`Error::Capturing`] within
-    /// [`Device::capture`], and those of allocation where clones share the memory.
+    /// [`Device::capture`], and those of allocation if clones share the memory.
     pub fn write(&mut self, values: &[T]) -> Result<(), Error> {
         if values.len() != self.len() {
             let expected = self.len() as u64;
@@ -137,31 +137,31 @@ impl<T: Element, const D: usize> Tensor<T, D> {
         self.raw.write(&T::encode(values))
     }
 
-    /// The values, last axis fastest, once the work that makes them is done.
+    /// Reads the values back, last axis fastest, after the work that makes them.
     ///
     /// # Errors
-    /// [`Error::DeviceLost`], [`Error::Readback`], [`Error::NotReplayed`] if it is of a sequence that has not been
+    /// [`Error::DeviceLost`], [`Error::Readback`], [`Error::NotReplayed`] if it belongs to a sequence that has not been
     /// replayed, [`Error::Capturing`] within [`Device::capture`], and errors of earlier work that had no other place to
     /// appear.
     pub async fn to_vec(&self) -> Result<Vec<T>, Error> {
         self.raw.read(T::decode).await
     }
 
-    /// As [`to_vec`](Self::to_vec), waiting for it. Not on the web, where waiting would hang the page.
+    /// Blocking form of [`to_vec`](Self::to_vec). Not on the web, where it would hang the page.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn to_vec_blocking(&self) -> Result<Vec<T>, Error> {
         self.raw.read_blocking(T::decode)
     }
 
-    /// The number that a tensor of one element holds, whatever its rank.
+    /// Reads the element of a tensor with one element, of any rank.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if it has none, or more, and those of [`to_vec`](Self::to_vec).
+    /// [`Error::LengthMismatch`] if it has no element, or more than one, and those of [`to_vec`](Self::to_vec).
     pub async fn item(&self) -> Result<T, Error> {
         self.one(self.to_vec().await?)
     }
 
-    /// As [`item`](Self::item), waiting for it.
+    /// Blocking form of [`item`](Self::item).
     #[cfg(not(target_arch = "wasm32"))]
     pub fn item_blocking(&self) -> Result<T, Error> {
         self.one(self.to_vec_blocking()?)
@@ -174,7 +174,8 @@ impl<T: Element, const D: usize> Tensor<T, D> {
         }
     }
 
-    /// Dtype, shape and values as a text, of large tensors the first and last ones of each axis. Reads all values back.
+    /// Formats dtype, shape and values; of large tensors, the first and last values of each axis. Reads all values
+    /// back.
     ///
     /// # Errors
     /// Those of [`to_vec`](Self::to_vec).
@@ -182,13 +183,13 @@ impl<T: Element, const D: usize> Tensor<T, D> {
         self.raw.text().await
     }
 
-    /// As [`text`](Self::text), waiting for it; [`Display`](fmt::Display) writes the same.
+    /// Blocking form of [`text`](Self::text). [`Display`](fmt::Display) writes the same.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn text_blocking(&self) -> Result<String, Error> {
         self.raw.text_blocking()
     }
 
-    /// Moves it to memory of its own, for a launch to write to. Only generated code calls this.
+    /// Moves it to memory of its own, before a launch writes to it. Only generated code calls this.
     #[doc(hidden)]
     pub fn own(&mut self) -> Result<(), Error> {
         self.raw.own()
@@ -200,8 +201,8 @@ impl<T: Element, const D: usize> Tensor<T, D> {
         &self.raw
     }
 
-    /// The typed tensor of an untyped one of this dtype and rank. Only generated code calls this, with launch
-    /// results whose dtype and rank the compiler knows.
+    /// Types an untyped tensor of this dtype and rank. Only generated code calls this, for results whose dtype and rank
+    /// the compiler knows.
     #[doc(hidden)]
     pub fn from_raw(raw: RawTensor) -> Self {
         const { assert!(D <= MAX_RANK, "tensors have at most 6 axes") };
@@ -211,7 +212,8 @@ impl<T: Element, const D: usize> Tensor<T, D> {
 }
 
 impl<T: Float, const D: usize> Tensor<T, D> {
-    /// Uniform random numbers in [0, 1): multiples of 2^-24, of `f16` of 2^-11; the same for the same seed on every machine.
+    /// Uniform random numbers in [0, 1): multiples of 2^-24, for `f16` of 2^-11. A seed gives the same numbers on every
+    /// machine.
     ///
     /// # Errors
     /// As [`zeros`](Self::zeros).
@@ -219,7 +221,7 @@ impl<T: Float, const D: usize> Tensor<T, D> {
         Self::from_generator(device, shape, |index| random::uniform(T::DTYPE, seed, index))
     }
 
-    /// Normal random numbers with mean 0 and variance 1; the same for the same seed, up to the platform's
+    /// Normal random numbers with mean 0 and variance 1. A seed gives the same numbers everywhere, up to the platform's
     /// rounding of logarithm and cosine.
     ///
     /// # Errors
@@ -236,8 +238,8 @@ impl<T: Float, const D: usize> Tensor<T, D> {
     }
 }
 
-/// Dtype, shape and values, which it waits for, as [`Tensor::text_blocking`] does; an error in their place. Not on the web, where
-/// waiting would hang the page: await [`Tensor::text`] there.
+/// Writes dtype, shape and values like [`Tensor::text_blocking`], which it waits for, or the error. Not on the web,
+/// where waiting would hang the page: await [`Tensor::text`] there.
 #[cfg(not(target_arch = "wasm32"))]
 impl<T: Element, const D: usize> fmt::Display for Tensor<T, D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -245,7 +247,7 @@ impl<T: Element, const D: usize> fmt::Display for Tensor<T, D> {
     }
 }
 
-/// Dtype, shape and device; the values stay where they are.
+/// Writes dtype, shape and device without reading values back.
 impl<T: Element, const D: usize> fmt::Debug for Tensor<T, D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.raw.fmt(f)

@@ -1,4 +1,4 @@
-//! Tunings of some launches: what a thread's closures ask for, and what that comes to on each device.
+//! `Device::with_tuning`: tunings of one thread's launches.
 
 use std::{cell::RefCell, sync::Arc};
 
@@ -12,21 +12,21 @@ use crate::{
 };
 
 thread_local! {
-    /// The tunings of this thread's open closures, the innermost last, with their devices.
+    /// Tunings of this thread's open closures, innermost last, with their devices.
     static OPEN: RefCell<Vec<(Device, Arc<Applied>)>> = const { RefCell::new(Vec::new()) };
 }
 
 impl Device {
-    /// Why the table of [`DeviceBuilder::tuning_file`](crate::DeviceBuilder::tuning_file) or [`DeviceBuilder::tuning_text`](crate::DeviceBuilder::tuning_text) is not used: it is damaged, or about
-    /// another adapter.
+    /// The reason to ignore the table of [`DeviceBuilder::tuning_file`](crate::DeviceBuilder::tuning_file) or
+    /// [`DeviceBuilder::tuning_text`](crate::DeviceBuilder::tuning_text): it is damaged, or about another adapter.
     #[cfg(feature = "tune")]
     pub fn tuning_problem(&self) -> Option<&Error> {
         self.inner.tunings.problem.as_ref()
     }
 
-    /// Runs `work`, whose launches on this device, from this thread, choose their variants by `tuning` in place of the
-    /// device's own. Within it, [`explain`](Self::explain), [`warm_up_for`](Self::warm_up_for) and
-    /// [`capture`](Self::capture) do so, too. Plans are kept: a tuning that is asked for again costs nothing.
+    /// Runs `work`, whose launches on this device from this thread choose variants by `tuning` instead of the device's
+    /// own. The tuning also applies to [`explain`](Self::explain), [`warm_up_for`](Self::warm_up_for) and
+    /// [`capture`](Self::capture) within `work`. Plans are cached: using a tuning again costs nothing.
     ///
     /// ```no_run
     /// # use fuse_runtime::{Device, Error, Tensor1, Tuning};
@@ -46,15 +46,15 @@ impl Device {
         work()
     }
 
-    /// What the cost model takes the adapter for where this thread launches: by a table of the program, by a built-in one about the
-    /// adapter or its vendor, else what is usual of its kind.
+    /// Figures of the adapter for the cost model, in this thread's launches: from a table of the program, else from a
+    /// built-in one about the adapter or its vendor, else defaults of its kind.
     pub fn hardware(&self) -> Hardware {
         hardware(&self.applied().info)
     }
 
-    /// The tuning that this thread's launches use.
+    /// The tuning of this thread's launches.
     pub(crate) fn applied(&self) -> Arc<Applied> {
-        // A thread that ends has no closures any more.
+        // A thread that ends has no open closures.
         let open = OPEN.try_with(|open| {
             let open = open.borrow();
             open.iter().rev().find(|(device, _)| device.is(self)).map(|(_, applied)| Arc::clone(applied))
@@ -63,12 +63,12 @@ impl Device {
     }
 }
 
-/// Ends the innermost closure also when it panics.
+/// Ends the innermost closure, also if it panics.
 struct Guard;
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        // Dropped outside of the borrow: the last clone of a device does much.
+        // Dropped outside of the borrow: dropping the last clone of a device runs other code.
         let closed = OPEN.with(|open| open.borrow_mut().pop());
         drop(closed);
     }

@@ -1,8 +1,8 @@
-//! Creating pipelines ahead of the launches that need them.
+//! Creation of pipelines ahead of the launches that need them.
 //!
-//! Input: functions, or functions with shapes. Output: pipelines in the device's cache, which launches find there.
-//! Natively several threads create them, because drivers compile on the thread that asks. In browsers creation returns at
-//! once and the browser compiles in processes of its own, so nothing blocks; `Device::synchronize` awaits it there.
+//! Input: functions, or functions with shapes. Output: pipelines in the device's cache. Natively several threads create
+//! them, because drivers compile on the calling thread. In browsers creation returns at once and the browser compiles
+//! in its own processes, so nothing blocks; `Device::synchronize` awaits it.
 
 use std::collections::HashSet;
 
@@ -21,7 +21,6 @@ use crate::{
     plan::{launch_plan, require::runs_on, select_plan::alternatives},
 };
 
-/// A pipeline to create.
 struct Job<'a> {
     pass: &'a Pass,
     function: Callable,
@@ -36,31 +35,31 @@ impl Job<'_> {
 }
 
 impl Device {
-    /// Creates the pipelines of all variants of these functions that may run on this device, several at a time, so that
-    /// no launch of them waits for the driver's compiler: `device.warm_up(&[f::KERNELS, g::KERNELS])`. Those that exist
-    /// stay.
+    /// Creates the pipelines of all variants of these functions that this device supports, several at a time, so that
+    /// launches need not wait for the driver's compiler: `device.warm_up(&[f::KERNELS, g::KERNELS])`. Existing
+    /// pipelines stay.
     ///
-    /// A launch needs few of the variants, and a driver may take a second for each: where shapes are known,
-    /// [`warm_up_for`](Self::warm_up_for) is faster. In browsers this returns at once and compilation goes on;
-    /// [`synchronize`](Self::synchronize) resolves when all of it is done, with the first error.
+    /// A launch needs few of the variants, and a driver may take a second for each: with known shapes,
+    /// [`warm_up_for`](Self::warm_up_for) is faster. In browsers this returns at once and compilation continues;
+    /// [`synchronize`](Self::synchronize) resolves when it is done, with the first error.
     ///
     /// # Errors
-    /// [`Error::Pipeline`], which names the kernel and the variant, for the first that the driver refuses;
-    /// [`Error::OutOfMemory`], [`Error::DeviceLost`].
+    /// [`Error::Pipeline`] with kernel and variant for the first one that the driver refuses; [`Error::OutOfMemory`],
+    /// [`Error::DeviceLost`].
     pub fn warm_up(&self, kernels: &[&Kernels]) -> Result<(), Error> {
         let functions = kernels.iter().flat_map(|kernels| kernels.functions()).copied();
         self.create(functions.flat_map(|function| self.variants_of(function)))
     }
 
-    /// Creates the pipelines that launches of these functions with tensors of these shapes (one per parameter, empty for
-    /// scalars) will use, several at a time, and plans these launches:
-    /// `device.warm_up_for(&[(&f::FUNCTION, &[&[128, 384], &[384, 384]])])`. Those that exist stay.
+    /// Creates the pipelines of launches with these shapes (one per parameter, empty for scalars), several at a time,
+    /// and plans these launches: `device.warm_up_for(&[(&f::FUNCTION, &[&[128, 384], &[384, 384]])])`. Existing
+    /// pipelines stay.
     ///
-    /// Where a function is written in place (`fuse!(…)`) or shapes follow from each other, [`capture`](Self::capture) of
-    /// the whole computation creates its pipelines as well, without running it.
+    /// For functions written in place (`fuse!(…)`) or shapes that depend on each other, a [`capture`](Self::capture) of
+    /// the computation creates its pipelines, too, without running it.
     ///
     /// # Errors
-    /// As a launch with such tensors, and as [`warm_up`](Self::warm_up).
+    /// Those of a launch with such tensors, and of [`warm_up`](Self::warm_up).
     pub fn warm_up_for(&self, launches: &[(&'static Function, &[&[usize]])]) -> Result<(), Error> {
         let (forced, tuning) = (self.inner.plans.forced(), self.applied());
         let mut jobs = Vec::new();
@@ -84,12 +83,12 @@ impl Device {
         Ok(())
     }
 
-    /// How many pipelines exist: constant when every launch finds what it needs.
+    /// Number of existing pipelines: constant once every launch finds its own.
     pub fn pipelines(&self) -> usize {
         self.context().pipelines.len()
     }
 
-    /// The passes of all variants of a function and its alternatives that the device can run.
+    /// Passes of all variants of a function and its alternatives that the device supports.
     fn variants_of(&self, function: &'static Function) -> impl Iterator<Item = Job<'static>> {
         let (tuning, callable) = (self.applied(), Callable::from(function));
         let kernels = alternatives(function).flat_map(|f| f.kernels.iter().map(move |kernel| (&*f.name, kernel)));
@@ -105,15 +104,15 @@ impl Device {
         })
     }
 
-    /// Creates the pipelines of these passes, as far as the driver takes them.
+    /// Creates the pipelines of these passes, ignoring refused ones.
     #[cfg(all(feature = "tune", not(target_arch = "wasm32")))]
     pub(crate) fn prepare(&self, function: &Callable, passes: Vec<(&Pass, Features, Label)>) {
-        // Whoever needs a pipeline that the driver refuses gets the error then.
+        // A launch that needs a refused pipeline gets the error.
         let job = |(pass, features, label)| Job { pass, function: function.clone(), features, label };
         drop(self.create(passes.into_iter().map(job)));
     }
 
-    /// Creates the pipelines that are missing.
+    /// Creates the missing pipelines.
     fn create<'a>(&self, jobs: impl Iterator<Item = Job<'a>>) -> Result<(), Error> {
         self.context().fault.check()?;
         let style = self.applied().style();
@@ -140,7 +139,7 @@ fn create_all(pipelines: &Pipelines, style: Style, jobs: &[Job<'_>]) -> Result<(
     jobs.iter().try_for_each(|job| create(pipelines, style, job))
 }
 
-/// Threads that create pipelines: drivers take locks of their own, so that more bring nothing.
+/// Limit of threads that create pipelines: drivers take their own locks, so that more do not help.
 #[cfg(not(target_arch = "wasm32"))]
 const MAX_THREADS: usize = 16;
 
@@ -157,7 +156,7 @@ fn create_all(pipelines: &Pipelines, style: Style, jobs: &[Job<'_>]) -> Result<(
     use crate::context::lock::lock;
 
     let next = AtomicUsize::new(0);
-    // The failure that comes first in the order of jobs, so that the message does not depend on timing.
+    // The first failure in the order of jobs, so that the message does not depend on timing.
     let failure: Mutex<Option<(usize, Error)>> = Mutex::new(None);
     let work = || {
         while let Some((index, job)) = Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|i| Some((i, jobs.get(i)?)))
@@ -167,14 +166,14 @@ fn create_all(pipelines: &Pipelines, style: Style, jobs: &[Job<'_>]) -> Result<(
                 if failure.as_ref().is_none_or(|(earlier, _)| index < *earlier) {
                     *failure = Some((index, error));
                 }
-                // Jobs before this one have begun, those after it need not.
+                // Earlier jobs have begun; later ones need not.
                 next.store(jobs.len(), Ordering::Relaxed);
             }
         }
     };
     let processors = thread::available_parallelism().map_or(1, usize::from);
     thread::scope(|scope| {
-        // This thread works, too; where the system gives no more threads, it does all of it.
+        // This thread works, too; if the system gives no threads, it does all jobs.
         for _ in 1..processors.min(MAX_THREADS).min(jobs.len()) {
             drop(thread::Builder::new().name("fuse-warm-up".into()).spawn_scoped(scope, work));
         }
