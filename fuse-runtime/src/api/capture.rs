@@ -1,10 +1,10 @@
-//! Capturing: launches of one thread that become a [`Sequence`] instead of being recorded.
+//! Captures: launches of one thread that become a [`Sequence`](crate::Sequence) instead of being recorded.
 //!
-//! Input: the launches of a closure, checked and planned. Output: a sequence that owns their buffers. A capture belongs
-//! to the thread that runs the closure, so that other threads go on launching, and capture, at the same time.
+//! Input: the launches of a closure, checked and planned. Output: the steps of a sequence, which owns their buffers. A
+//! capture belongs to the thread of the closure, so that other threads can launch, and capture, at the same time.
 //!
-//! Invariant: memory that a capture takes stays with the sequence. Within it, memory that nobody else holds any more
-//! serves again, as the pool's does outside.
+//! Invariant: memory that a capture takes stays with the sequence. Within it, memory without other holders is reused,
+//! as the pool's is outside.
 
 use std::{cell::RefCell, collections::HashMap, sync::Arc};
 
@@ -24,23 +24,22 @@ use crate::{
 };
 
 thread_local! {
-    /// The capture of this thread.
     static OPEN: RefCell<Option<Capture>> = const { RefCell::new(None) };
 }
 
-/// Whether this thread captures the launches of a device.
+/// True if this thread captures the launches of a device.
 pub(crate) fn is_open(context: &Context) -> bool {
     let of_device = |capture: &Capture| capture.context == address(context);
-    // A thread that ends has no capture any more, and one that is at work on its capture (a driver's callback) has one.
+    // A thread that ends has no capture. A borrowed one is open: a driver's callback runs within it.
     OPEN.try_with(|open| open.try_borrow().map_or(true, |open| open.as_ref().is_some_and(of_device))).unwrap_or(false)
 }
 
-/// An error if this thread captures the launches of a device, or collects them for WebNN, which cannot hold `what`.
+/// Refuses the operation `what` if this thread captures the device's launches, or collects them for WebNN.
 pub(crate) fn forbid(context: &Context, what: &'static str) -> Result<(), Error> {
     if is_deferred(context) { Err(Error::Capturing { what }) } else { Ok(()) }
 }
 
-/// Whether what this thread launches on a device runs later: by a sequence, or by WebNN.
+/// True if this thread's launches on a device run later: in a sequence, or in WebNN.
 pub(crate) fn is_deferred(context: &Context) -> bool {
     #[cfg(all(feature = "webnn", target_arch = "wasm32"))]
     if open::is_open(context) {
@@ -49,7 +48,7 @@ pub(crate) fn is_deferred(context: &Context) -> bool {
     is_open(context)
 }
 
-/// A context lives as long as the call that captures on it, so that its address is its identity.
+/// Identity of a context: it outlives the captures on it.
 fn address(context: &Context) -> usize {
     std::ptr::from_ref(context).addr()
 }
@@ -60,7 +59,7 @@ pub(crate) fn with_open<R>(f: impl FnOnce(&mut Capture) -> Result<R, Error>) -> 
     OPEN.with(|open| f(open.try_borrow_mut().ok().as_deref_mut().and_then(Option::as_mut).ok_or_else(none)?))
 }
 
-/// Ends the capture also when the captured closure fails or panics.
+/// Ends the capture, also if the captured closure fails or panics.
 pub(crate) struct Guard;
 
 impl Guard {
@@ -75,7 +74,7 @@ impl Guard {
         OPEN.try_with(start).map_err(|_| Error::Internal { message: "a thread that ends cannot capture".into() })?
     }
 
-    /// Ends the capture, also if no sequence can be made of it.
+    /// Ends the capture and returns its steps.
     pub(crate) fn finish(self) -> Result<Capture, Error> {
         with_open(|capture| {
             let next = Capture::new(capture.context);
@@ -91,14 +90,13 @@ impl Drop for Guard {
     }
 }
 
-/// Launches that have been captured so far.
 pub(crate) struct Capture {
-    /// The address of the context, which outlives the capture.
+    /// Address of the context, which outlives the capture.
     context: usize,
     pub(crate) places: Vec<Place>,
-    /// Places of the capture's own memory, by the id of their storage.
+    /// Places of the capture's own memory, by storage id.
     own: HashMap<u64, usize>,
-    /// Places of other tensors, by their identity: clones that share memory are several.
+    /// Places of other tensors, by identity: clones that share memory have several.
     others: HashMap<*const Identity, usize>,
     pub(crate) recorded: Vec<Recorded>,
     pub(crate) uniforms: Vec<u8>,
@@ -116,10 +114,10 @@ impl Capture {
         }
     }
 
-    /// Memory for a result or a temporary of a captured launch.
+    /// Takes memory for a result or a temporary of a captured launch.
     pub(crate) fn allocate(&mut self, context: &Context, bytes: u64) -> Result<Arc<Lease>, Error> {
         let class = context.pool.class(bytes)?;
-        // The sequence runs in order, so what nobody else can name any more is free for later launches.
+        // The sequence runs in order, so memory that nobody else can name is free for later launches.
         let free = |place: &&Place| {
             let lease = place.lease();
             place.owned() && lease.storage().bytes == class && Arc::strong_count(lease) == 1
@@ -133,7 +131,7 @@ impl Capture {
         Ok(lease)
     }
 
-    /// Of a tensor that this capture makes, memory that replays copy it to; `None` of others.
+    /// Memory to which replays copy a result of this capture; `None` for other tensors.
     pub(crate) fn copy_of_result(
         &mut self,
         context: &Context,
@@ -143,7 +141,8 @@ impl Capture {
         if is_own { self.copy(context, tensor).map(Some) } else { Ok(None) }
     }
 
-    /// Memory that replays copy a tensor to, which sequences write. What this capture makes is shared: it is made anew by each replay.
+    /// Memory to which replays copy a tensor that sequences write. Results of this capture share theirs: each replay
+    /// makes them anew.
     pub(crate) fn copy_of_written(&mut self, context: &Context, tensor: Tracked<'_>) -> Result<Arc<Lease>, Error> {
         let lease = tensor.lease;
         if self.own.contains_key(&lease.storage().id) { Ok(Arc::clone(lease)) } else { self.copy(context, tensor) }
@@ -181,19 +180,18 @@ impl Capture {
         Ok(())
     }
 
-    /// The place of memory that was made for the sequence.
     pub(crate) fn own_place(&self, lease: &Lease) -> Option<usize> {
         self.own.get(&lease.storage().id).copied()
     }
 
-    /// The place of a tensor that is read.
+    /// The place of a tensor that a step reads.
     pub(crate) fn read(&mut self, tensor: Tracked<'_>) -> usize {
         let place = self.place(tensor);
         self.places[place].read();
         place
     }
 
-    /// The place of a tensor that is written.
+    /// The place of a tensor that a step writes.
     pub(crate) fn write(&mut self, tensor: Tracked<'_>) -> usize {
         let place = self.place(tensor);
         self.places[place].write();
@@ -209,7 +207,7 @@ impl Capture {
             places.push(Place::of(tensor));
             places.len() - 1
         });
-        // It may have moved since an earlier launch.
+        // The tensor may have moved since an earlier launch.
         places[place].follow();
         place
     }

@@ -1,9 +1,9 @@
-//! How long launches take: several ways to compute the same, timed in turns until it is clear which is fastest.
+//! Times of launches: equivalent plans run in turns until the fastest is clear.
 //!
-//! Input: plans with the same results. Output: the time of each. The turns (A B C A B C …) make clocks, temperature and
-//! other programs hit all alike; medians make single disturbances harmless (on software adapters, which share their processor
-//! with other programs, the fastest round counts); and those that are clearly slow take part in few rounds, because time on a
-//! large adapter is scarce.
+//! Input: plans with the same results. Output: the time of each. Turns (A B C A B C …) expose all plans alike to
+//! clocks, temperature and other programs. Medians discard single disturbances; on software adapters, which share their
+//! processor with other programs, the fastest round counts. Clearly slow plans take part in few rounds, because time on
+//! a large adapter is scarce.
 
 use std::{sync::Arc, time::Duration};
 
@@ -16,66 +16,64 @@ use crate::{
     tune::table::CUT_OFF,
 };
 
-/// Work before a measurement: GPUs lower their clocks when they idle, and raise them only under load.
+/// Work before a measurement: idle GPUs lower their clocks, and raise them only under load.
 const WARM_UP: Duration = Duration::from_millis(250);
 
-/// As [`WARM_UP`], where the adapter was busy with another measurement at most [`RECENTLY`] ago.
+/// Like [`WARM_UP`], if the adapter was busy with another measurement within [`RECENTLY`].
 const SHORT_WARM_UP: Duration = Duration::from_millis(60);
 const RECENTLY: Duration = Duration::from_millis(100);
 
-/// Intended time of a batch, where threads wait.
+/// Target time of a batch, where threads wait.
 #[cfg(not(target_arch = "wasm32"))]
 const BATCH: Duration = Duration::from_millis(3);
 
-/// As [`BATCH`] and [`SHORT`], where an event loop says when work is done: it does so late, by up to some milliseconds.
+/// Like [`BATCH`] and [`SHORT`] on an event loop, which reports finished work up to some milliseconds late.
 const AWAITED_BATCH: Duration = Duration::from_millis(24);
 const AWAITED_SHORT: f64 = 2e-3;
 
-/// How often the event loop is asked how late it says so; the soonest answer counts.
+/// Number of empty waits that measure the event loop's delay; the shortest counts.
 const EMPTY_WAITS: usize = 5;
 
-/// The longest batch: keeps the queue of a slow driver short.
+/// Limit of a batch: keeps the queue of a slow driver short.
 const MAX_LAUNCHES: f64 = 1000.0;
 
-/// Rounds, of which the medians count.
+/// Number of rounds; their median counts.
 const ROUNDS: usize = 7;
 
-/// After so many rounds, those remain whose fastest round took at most so many times as long as the fastest of all: what
-/// disturbs a round only adds to it.
+/// After `.0` rounds, plans remain whose fastest round took at most `.1` times the fastest of all: disturbances only
+/// add time.
 const HALVINGS: [(usize, f64); 3] = [(1, 1.5 * CUT_OFF), (2, CUT_OFF), (3, 1.25)];
 
-/// As [`HALVINGS`], where slow ones must be known, too.
+/// Like [`HALVINGS`], if slow plans must be measured, too.
 const LATE_HALVINGS: [(usize, f64); 1] = [(3, CUT_OFF)];
 
-/// What takes so many times as long as the fastest in each of [`LOOKS`] first launches is out before the first round,
+/// A plan that takes this many times the fastest in each of [`LOOKS`] first launches is dropped before the first round,
 /// unless both are short.
 const HOPELESS: f64 = 4.0;
 #[cfg(not(target_arch = "wasm32"))]
 const SHORT: f64 = 50e-6;
 const LOOKS: usize = 3;
 
-/// How a batch grows until its launches take a quarter of what is intended: what the wait adds to fewer says nothing of them.
+/// Growth of a batch until its launches take a quarter of the target: with fewer, the wait dominates.
 const GROWTH: u32 = 4;
 
-/// Measures on one device.
 pub(crate) struct Clock<'d> {
     device: &'d Device,
-    /// When to give up.
     deadline: Instant,
     warm_up: Duration,
-    /// Whether the adapter is the processor that other programs run on.
+    /// True if the adapter is the processor that other programs run on.
     software: bool,
     halvings: &'static [(usize, f64)],
     waits: Waits,
 }
 
-/// How a clock learns that work is done.
+/// How a clock notices finished work.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Waits {
     /// The thread waits, or the GPU writes timestamps.
     #[cfg(not(target_arch = "wasm32"))]
     Blocking,
-    /// The task is woken, so many seconds late.
+    /// The task is woken `late` seconds late.
     Awaited { late: f64 },
 }
 
@@ -112,7 +110,7 @@ impl Waits {
         }
     }
 
-    /// Whether a batch of so many launches, of so many seconds each, says more about the wait than about them.
+    /// True if the wait dominates a batch of `launches` launches of `time` seconds.
     fn is_too_short(self, time: f64, launches: u32) -> bool {
         match self {
             #[cfg(not(target_arch = "wasm32"))]
@@ -124,13 +122,12 @@ impl Waits {
         }
     }
 
-    /// Launches of a batch, if one takes so many seconds.
+    /// Number of launches of a batch, if each takes `time` seconds.
     fn launches(self, time: f64) -> u32 {
         (self.batch().as_secs_f64() / time.max(1e-9)).clamp(1.0, MAX_LAUNCHES) as u32
     }
 }
 
-/// One way to compute.
 struct Contender {
     plan: Arc<LaunchPlan>,
     launches: u32,
@@ -140,9 +137,9 @@ struct Contender {
 }
 
 impl<'d> Clock<'d> {
-    /// `exhaustive`: slow plans are measured as well, not only told from fast ones.
+    /// `exhaustive`: measures slow plans, too, instead of only rejecting them.
     pub(crate) fn new(device: &'d Device, budget: Duration, exhaustive: bool, waits: Waits) -> Self {
-        // The clocks of a processor rise at once.
+        // Processors raise their clocks at once.
         let software = device.info().kind == AdapterKind::Software;
         let warm_up = if software { Duration::ZERO } else { WARM_UP };
         let now = Instant::now();
@@ -155,8 +152,8 @@ impl<'d> Clock<'d> {
         Instant::now() >= self.deadline
     }
 
-    /// Seconds per launch of each plan, or `None` if the time was up before that was clear. `each` is told of every batch:
-    /// the plan, the round, and how many rounds there are.
+    /// Seconds per launch of each plan, or `None` if the time ran out first. `each` is called for every batch with the
+    /// plan, the round, and the number of rounds.
     pub(crate) async fn race(
         &self,
         launch: &Launch<'_>,
@@ -169,7 +166,8 @@ impl<'d> Clock<'d> {
         let contender = |plan| Contender { plan, launches: 1, samples: vec![], racing: true };
         let mut contenders: Vec<Contender> = plans.into_iter().map(contender).collect();
         let short = self.waits.short();
-        // Once for memory that is touched for the first time; then many launches between two waits keep the GPU busy.
+        // The first batch touches memory for the first time. Later ones hold many launches between two waits, to keep
+        // the GPU busy.
         self.batch(launch, &contenders[0], &outputs).await?;
         contenders[0].launches = self.waits.launches(self.batch(launch, &contenders[0], &outputs).await?);
         self.warm_up(launch, &contenders[0], &outputs).await?;
@@ -182,7 +180,7 @@ impl<'d> Clock<'d> {
             each(index, 0, ROUNDS);
             let mut time = self.batch(launch, contender, &outputs).await?;
             for look in 1..LOOKS {
-                // One look is enough for what is long and among the fastest.
+                // One look suffices for a long plan that is among the fastest.
                 if time < short && look == 1 || time > HOPELESS * fastest.max(short) {
                     time = time.min(self.batch(launch, contender, &outputs).await?);
                 }
@@ -218,8 +216,8 @@ impl<'d> Clock<'d> {
         Ok(Some(contenders.iter().map(time).collect()))
     }
 
-    /// Seconds per launch of one batch: on the GPU where that can be waited for and the adapter has timestamps, else until it
-    /// is done.
+    /// Seconds per launch of one batch: by GPU timestamps where threads can wait and the adapter has them, else until
+    /// it is done.
     async fn batch(&self, launch: &Launch<'_>, contender: &Contender, outputs: &[RawTensor]) -> Result<f64, Error> {
         let Contender { plan, launches, .. } = contender;
         let work = || (0..*launches).try_for_each(|_| launch.record(plan, |result| &outputs[result]));
@@ -242,7 +240,7 @@ impl<'d> Clock<'d> {
                 work()?;
                 self.device.synchronize().await?;
                 let time = start.elapsed().as_secs_f64();
-                // Never nothing, however soon this answer came.
+                // At least a twentieth, however short the delay was this time.
                 (time - late).max(time / 20.0)
             }
         };
@@ -260,7 +258,7 @@ impl<'d> Clock<'d> {
     }
 }
 
-/// Ends the race for those that take more than `slowest` times as long as the fastest.
+/// Drops plans that take more than `slowest` times as long as the fastest.
 fn drop_slow(contenders: &mut [Contender], slowest: f64) {
     let racing = contenders.iter().filter(|contender| contender.racing);
     let fastest = racing.map(Contender::fastest).fold(f64::INFINITY, f64::min);
@@ -270,7 +268,6 @@ fn drop_slow(contenders: &mut [Contender], slowest: f64) {
 }
 
 impl Contender {
-    /// The time of the fastest round.
     fn fastest(&self) -> f64 {
         self.samples.iter().copied().fold(f64::INFINITY, f64::min)
     }

@@ -1,7 +1,7 @@
-//! What functions that are made at run time hold in memory, and how they hold less.
+//! Memory of functions that are made at run time: its size, and ways to shrink it.
 //!
-//! Such a function has the texts of all its variants to itself, where a program's own are shared pages of its file. Input: the
-//! function, before anything launches it. Not here: pipelines, which are the driver's.
+//! Such a function owns the sources of all its variants, while a program's own are shared pages of its file. Input: the
+//! function, before its first launch. Not here: pipelines, which belong to the driver.
 
 use std::{borrow::Cow, cmp::Reverse, collections::HashMap, sync::Arc};
 
@@ -12,12 +12,11 @@ use fuse_artifact::{
 
 use crate::{context::info::DeviceInfo, plan::require::runs_on};
 
-/// Removes, from a function made at run time and from its alternatives, the variants that cannot run on this device whatever the
-/// shapes. The last variant of a kernel stays in any case: it is what every shape has, and what errors speak of. Lists that are
-/// borrowed stay as they are, since copying them would take memory instead. The room that texts of shaders have left from when they
-/// were put together goes, too: that is nearly half of what a function holds.
+/// Removes the variants that this device can never run from a function made at run time and from its alternatives. The
+/// last variant of a kernel always stays: all shapes have it, and errors mention it. Borrowed lists stay, because a
+/// copy would take memory. The spare capacity of shader sources is freed, too: nearly half of a function's memory.
 ///
-/// `info` is [`Device::info`](crate::Device::info), which says what the device is able to; a tuning may forbid some of it.
+/// `info` is [`Device::info`](crate::Device::info), the abilities of the device; a tuning may forbid some of them.
 pub fn retain_runnable(function: &mut Function, info: &DeviceInfo) {
     if let Cow::Owned(kernels) = &mut function.kernels {
         kernels.iter_mut().for_each(|kernel| retain_runnable_variants(kernel, info));
@@ -27,11 +26,12 @@ pub fn retain_runnable(function: &mut Function, info: &DeviceInfo) {
     }
 }
 
-/// Has the texts of a function that was made at run time share their lines: variants and kernels have most of them in common.
+/// Deduplicates lines among the sources of a function made at run time: variants and kernels have most of them in
+/// common.
 pub fn share_lines(function: &mut Function) {
     let mut passes = vec![];
     made_passes(function, &mut passes);
-    // Long texts have the parts of short ones in their order: so there are few parts.
+    // Long sources contain the parts of short ones in order, which keeps the number of parts low.
     passes.sort_by_cached_key(|pass| Reverse(pass.wgsl.text().len()));
     let mut lines = SharedLines::default();
     let (mut known, mut parts) = (HashMap::<String, u32>::new(), vec![]);
@@ -49,7 +49,7 @@ pub fn share_lines(function: &mut Function) {
     }
 }
 
-/// Adds the passes of a function and its alternatives whose texts were made at run time.
+/// Collects the passes of a function and its alternatives whose sources were made at run time.
 fn made_passes<'f>(function: &'f mut Function, found: &mut Vec<&'f mut Pass>) {
     let Function { kernels: Cow::Owned(kernels), alternatives, .. } = function else { return };
     for kernel in kernels {
@@ -81,8 +81,8 @@ fn retain_runnable_variants(kernel: &mut Kernel, info: &DeviceInfo) {
     }
 }
 
-/// How many bytes a function holds with its alternatives: texts of shaders, wherever they lie, each that is shared once; and what
-/// else of it was made at run time, with the room that its lists and texts have left. What an allocator needs besides is not counted.
+/// Bytes held by a function with its alternatives: sources of shaders, wherever they lie, shared ones once, and all
+/// data made at run time, with spare capacity. Overhead of the allocator is not counted.
 pub fn code_bytes(function: &Function) -> u64 {
     let mut held = Held { bytes: size_of::<Function>() as u64, shared: Vec::new() };
     held.function(function);
@@ -91,10 +91,10 @@ pub fn code_bytes(function: &Function) -> u64 {
     held.bytes + held.shared.iter().map(|(_, bytes)| bytes).sum::<u64>()
 }
 
-/// What was found. Structures are taken apart with all their fields, so that none is forgotten when it is added.
+/// Sum of the bytes. All structures are destructured with all fields, so that the compiler reports new ones.
 struct Held {
     bytes: u64,
-    /// Places and sizes of texts that others may hold, too.
+    /// Addresses and sizes of sources that others may share.
     shared: Vec<(usize, u64)>,
 }
 

@@ -1,10 +1,10 @@
-//! Quantizing tensors where they are, with the results of `fuse-quantize` to the bit.
+//! Quantization of tensors on their device, bit-identical to `fuse-quantize`.
 //!
-//! Input: a tensor of `f32` or `f16` and a scheme. Output: recorded work that makes words and scales, and a flag that says
-//! whether the host would refuse the values. Three steps: each group's values are reduced to a statistic, 32 at a time until
-//! one is left; of that its scale and offset are made; then each 32 values become words of codes.
+//! Input: a tensor of `f32` or `f16` and a scheme. Output: recorded work that writes words and scales, and a flag for
+//! values that the host would refuse. Three steps: each group's values are reduced to a statistic, 32 at a time until
+//! one is left; the statistic gives its scale and offset; each 32 values become words of codes.
 //!
-//! Not here: the shaders (`shader`), what is done where the flag is set (`quantized`).
+//! Not here: shaders (`shader`), handling of the flag (`quantized`).
 
 mod shader;
 mod wgsl;
@@ -38,15 +38,13 @@ use crate::{
     },
 };
 
-/// Recorded work.
 pub(crate) struct Recorded {
-    /// The result.
     pub(crate) quantized: RawQuantized,
-    /// A word that is not 0 if a value, a scale or an offset is not finite: then the result means nothing.
+    /// A word, nonzero if a value, a scale or an offset is not finite: the result is then meaningless.
     pub(crate) refused: RawTensor,
 }
 
-/// Records what quantizes `tensor`.
+/// Records the quantization of `tensor`.
 pub(crate) fn record(packing: Packing, tensor: &RawTensor, scheme: &QuantScheme) -> Result<Recorded, Error> {
     let (device, shape) = (tensor.device(), tensor.shape());
     check_rank(packing, shape)?;
@@ -83,7 +81,7 @@ pub(crate) fn record(packing: Packing, tensor: &RawTensor, scheme: &QuantScheme)
         refused: &flag,
         quantized: &quantized,
         scheme,
-        // The scales exist, so that these products fit memory.
+        // The scales exist, so these products fit memory.
         outer: shape[..axis].iter().product::<usize>() as u64,
         inner: shape[axis + 1..].iter().product::<usize>() as u64,
         extent: shape[axis] as u64,
@@ -100,13 +98,13 @@ fn allocate(device: &Device, what: &str, shape: &[usize]) -> Result<RawTensor, E
     Ok(RawTensor::from_parts(device, lease(device, bytes)?, DType::U32, shape))
 }
 
-/// Memory for results and partial ones. What a step used last may serve again at once: recorded work runs in order.
+/// Memory for results and partial results. A later step may reuse it at once: recorded work runs in order.
 fn lease(device: &Device, bytes: u64) -> Result<Arc<Lease>, Error> {
     let context = device.context();
     Ok(context.pool.lease(context.take(bytes)?.0))
 }
 
-/// One tensor's quantization.
+/// Quantization of one tensor.
 struct Work<'a> {
     device: &'a Device,
     style: Style,
@@ -114,17 +112,17 @@ struct Work<'a> {
     refused: &'a RawTensor,
     quantized: &'a RawQuantized,
     scheme: &'a QuantScheme,
-    /// Indices before the packed axis.
+    /// Product of the extents before the packed axis.
     outer: u64,
-    /// Indices after it.
+    /// Product of the extents after it.
     inner: u64,
-    /// Values along it.
+    /// Extent of the packed axis.
     extent: u64,
-    /// Groups along it.
+    /// Groups along the packed axis.
     groups: u64,
 }
 
-/// Values seen as `[count, length, inner]`, whose middle axis is that of groups.
+/// Values as `[count, length, inner]`, with the groups along the middle axis.
 #[derive(Clone, Copy)]
 struct Rows {
     count: u64,
@@ -132,8 +130,8 @@ struct Rows {
     inner: u64,
 }
 
-/// The words of a shader's uniform block but for the first, in order. Tensors that exist have fewer than 2^32 elements, so
-/// that all of them fit.
+/// Words of a shader's uniform block after the first, in order. All fit 32 bits: existing tensors have fewer than 2^32
+/// elements.
 #[derive(Clone, Copy, Default)]
 struct Params {
     count: u64,
@@ -155,7 +153,7 @@ impl Work<'_> {
             true => Rows { count: 1, length: self.tensor.elements() as u64, inner: 1 },
             false => Rows { count: outer * groups, length: extent / groups, inner },
         };
-        // As the host has it, so that no shader divides.
+        // Computed as on the host, so that no shader divides.
         let reciprocal = (1.0 / rows.length as f32).to_bits();
         let statistic = Statistic::of(packing, symmetry);
         let sums = match statistic {
@@ -184,7 +182,7 @@ impl Work<'_> {
         self.dispatch(Shader::Codes { packing, scales, values: dtype }, params, &buffers)
     }
 
-    /// The statistic of each row; of distances, with the sums of rows.
+    /// Reduces each row to its statistic. Distances need the sums of rows.
     fn reduce(
         &self,
         rows: Rows,
@@ -236,7 +234,6 @@ impl Work<'_> {
     }
 }
 
-/// Words of [`Params::words`].
 const PARAMS: u16 = 8;
 
 impl Params {
@@ -252,8 +249,7 @@ fn label(shader: Shader) -> Label {
     Label { function: "quantize_tensor", kernel: shader.name(), variant: shader.variant(), pass: 0 }
 }
 
-/// The pass of a shader. It lives as long as the program, as those of artifacts do: pipelines are known by its address. There
-/// are few shaders.
+/// The pass of a shader. It is leaked, as there are few shaders and pipelines are known by the address of their pass.
 fn pass(shader: Shader) -> &'static Pass {
     static PASSES: LazyLock<Mutex<HashMap<Shader, &'static Pass>>> = LazyLock::new(Mutex::default);
     let make = || {
@@ -262,7 +258,7 @@ fn pass(shader: Shader) -> &'static Pass {
         Pass {
             wgsl: shader.text().into(),
             bindings: shader.writes().iter().enumerate().map(binding).collect(),
-            // Numbers of the host, which `Params` fills in.
+            // Host numbers, filled from `Params`.
             uniforms: (0..PARAMS).map(|param| Uniform::Scalar { param }).collect(),
             grid: Grid::Elements { per_workgroup: INVOCATIONS },
             workgroup_size: INVOCATIONS,

@@ -10,7 +10,8 @@ fn bits(seed: u64, index: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Uniform in [0, 1), a multiple of 2^-24; for `f16` of 2^-11, so that it does not round up to 1. The first bits are the same.
+/// Uniform in [0, 1), a multiple of 2^-24; for `f16` of 2^-11, so that it does not round up to 1. The leading bits are
+/// the same.
 pub(crate) fn uniform(dtype: DType, seed: u64, index: u64) -> f32 {
     let digits = if dtype == DType::F16 { 11 } else { 24 };
     (bits(seed, index) >> (64 - digits)) as f32 / (1u32 << digits) as f32

@@ -1,4 +1,4 @@
-//! The steps of a sequence, and the memory that they name.
+//! Steps of a sequence, and the memory that they name.
 
 use std::sync::Arc;
 
@@ -11,12 +11,14 @@ use crate::{
     plan::launch_plan::LaunchPlan,
 };
 
-/// A step that a capture recorded.
 pub(crate) enum Recorded {
-    /// A dispatch.
     Dispatch(Dispatch),
-    /// A copy from one place to another.
-    Copy { from: usize, to: usize, bytes: u64 },
+    /// Copies `bytes` bytes between two places.
+    Copy {
+        from: usize,
+        to: usize,
+        bytes: u64,
+    },
 }
 
 impl Recorded {
@@ -25,24 +27,24 @@ impl Recorded {
     }
 }
 
-/// A buffer that dispatches name by its position.
+/// A buffer of a sequence; dispatches name it by its position.
 pub(crate) struct Place {
     pub(crate) held: Follower,
-    /// The tensor that it follows, and how often that had moved when it was seen last; none of what was made for the sequence.
+    /// The followed tensor, with its number of moves when last seen; `None` for memory of the sequence.
     tensor: Option<(Arc<Identity>, u64)>,
-    /// Whether its values come from before the sequence.
+    /// True if its values come from before the sequence.
     pub(crate) input: bool,
 }
 
 impl Place {
-    /// Of memory that was made for the sequence.
+    /// A place in memory of the sequence.
     pub(crate) fn own(lease: &Arc<Lease>) -> Self {
         let held = Follower::new(lease);
         held.set_writes();
         Self { held, tensor: None, input: false }
     }
 
-    /// Of a tensor.
+    /// The place of a tensor.
     pub(crate) fn of(tensor: Tracked<'_>) -> Self {
         let identity = Arc::clone(tensor.identity());
         let moves = identity.moves();
@@ -53,22 +55,20 @@ impl Place {
         self.held.lease()
     }
 
-    /// Whether it was made for the sequence.
+    /// True for memory of the sequence.
     pub(crate) fn owned(&self) -> bool {
         self.tensor.is_none()
     }
 
-    /// Notes that it is read.
     pub(crate) fn read(&mut self) {
         self.input |= !self.held.writes();
     }
 
-    /// Notes that it is written.
     pub(crate) fn write(&mut self) {
         self.held.set_writes();
     }
 
-    /// Goes where its tensor has moved; whether it has.
+    /// Follows its tensor; true if it has moved.
     pub(crate) fn follow(&mut self) -> bool {
         let Some((identity, seen)) = &mut self.tensor else { return false };
         let moves = identity.moves();
@@ -89,7 +89,6 @@ impl Place {
         self.held = held;
     }
 
-    /// Whether it is the place of a tensor.
     pub(crate) fn is_of(&self, tensor: Tracked<'_>) -> bool {
         self.tensor.as_ref().is_some_and(|(identity, _)| Arc::ptr_eq(identity, tensor.identity()))
     }
@@ -98,11 +97,11 @@ impl Place {
 /// A dispatch of a plan with its buffers.
 pub(crate) struct Dispatch {
     pub(crate) plan: Arc<LaunchPlan>,
-    /// Which of the plan's steps.
+    /// Index of the plan's step.
     pub(crate) step: usize,
-    /// The places of the step's bindings.
+    /// Places of the step's bindings.
     pub(crate) places: Box<[usize]>,
-    /// Where its uniform block lies, if it has one.
+    /// Offset of its uniform block, if it has one.
     pub(crate) offset: Option<u32>,
 }
 

@@ -37,8 +37,8 @@ impl Device {
     /// A driver may take a second for a large kernel; with a pipeline cache, later processes find it on disk. Kernels
     /// that read host numbers keep their general pipelines. Launches captured within `launches` are specialized without
     /// running ([`capture`](Self::capture)). [`force_variant`](Self::force_variant) and
-    /// [`force_alternative`](Self::force_alternative) drop the specialized pipelines, because they change which
-    /// variants run.
+    /// [`force_alternative`](Self::force_alternative) drop the specialized plans, because they change which variants
+    /// run.
     ///
     /// In browsers launches run unspecialized: their compilers refuse such shaders.
     ///

@@ -1,21 +1,21 @@
-//! Tensors as texts for people: dtype and shape, and the values in brackets.
+//! Formatting of tensors: dtype and shape, and the values in brackets.
 //!
-//! Of more than [`MOST`] elements, the first and last [`EDGE`] of each axis are shown.
+//! Tensors of more than [`MOST`] elements show the first and last [`EDGE`] of each axis.
 
 use std::fmt::Write as _;
 
 use crate::context::element::Element;
 
-/// The most elements that are all shown.
+/// Limit of elements that are all shown.
 const MOST: usize = 1000;
 
-/// Elements at each end of an axis that are shown of larger tensors.
+/// Elements shown at each end of an axis of larger tensors.
 const EDGE: usize = 3;
 
-/// Lines have at most so many characters, where elements leave a choice.
+/// Width of lines in characters, where elements can be wrapped.
 const WIDTH: usize = 100;
 
-/// The values of a tensor as a text: `f32[2, 2]`, and below that `[[1.0, 2.0],` and `[3.0, 4.0]]`.
+/// Formats the values of a tensor: `f32[2, 2]`, and below that `[[1.0, 2.0],` and `[3.0, 4.0]]`.
 pub(crate) fn text<T: Element>(values: &[T], shape: &[usize]) -> String {
     let mut head = T::DTYPE.to_string();
     if !shape.is_empty() {
@@ -34,14 +34,14 @@ pub(crate) fn text<T: Element>(values: &[T], shape: &[usize]) -> String {
     format!("{head}\n{body}")
 }
 
-/// The coordinates of an axis that are shown; `None` for what is left out.
+/// Shown coordinates of an axis; `None` for the gap.
 fn coordinates(extent: usize, all: bool) -> impl Iterator<Item = Option<usize>> {
     let cut = !all && extent > 2 * EDGE;
     let (first, last) = if cut { (EDGE, extent - EDGE) } else { (extent, extent) };
     (0..first).map(Some).chain(cut.then_some(None)).chain((last..extent).map(Some))
 }
 
-/// Calls `show` with the place of each element that is shown, in order.
+/// Calls `show` with the index of each shown element, in order.
 fn places(shape: &[usize], all: bool, start: usize, show: &mut impl FnMut(usize)) {
     let Some((&extent, inner)) = shape.split_first() else { return show(start) };
     let stride: usize = inner.iter().product();
@@ -88,9 +88,9 @@ fn block(
     to.push(']');
 }
 
-/// An element: floats with up to four decimals, very small and very large ones with an exponent.
+/// Formats an element: floats with up to four decimals, very small and very large ones with an exponent.
 fn element<T: Element>(value: T) -> String {
-    // Floats print themselves with a point or an exponent, or as `NaN` or `inf`; others do not.
+    // Debug output of floats has a point or an exponent, or is `NaN` or `inf`.
     let exact = format!("{value:?}");
     let Ok(number) = exact.parse::<f64>() else { return exact };
     if !T::DTYPE.is_float() || !number.is_finite() || number == 0.0 {

@@ -1,10 +1,10 @@
-//! Functions with the attribute `#[webnn]`, run by the browser's WebNN instead of by WebGPU.
+//! Functions with the attribute `#[webnn]`, run by the browser's WebNN instead of WebGPU.
 //!
-//! Input: a closure that launches. Output: what it gives, with the values that WebNN computed. `recording` collects the launches
-//! of the closure, `graph` builds one `MLGraph` per function and shapes, and `exchange` moves the values: those of tensors
-//! that the closure did not make come from the GPU, what stays in use after it goes back there, and all else stays with WebNN.
+//! Input: a closure that launches. Output: its value, with tensors computed by WebNN. `recording` collects the
+//! launches, `graph` builds one `MLGraph` per function and shapes, and `exchange` moves values: inputs come from the
+//! GPU, results in use afterwards return there, and all others stay with WebNN.
 //!
-//! Nothing here is asked for unless a program does: without a [`WebNn`], `navigator.ml` is not even looked at.
+//! Without a [`WebNn`], nothing here runs, and `navigator.ml` is never read.
 
 mod exchange;
 mod graph;
@@ -28,19 +28,19 @@ use crate::{
     context::{browser::identity::property, error::Error},
 };
 
-/// Graphs that are kept: a program with changing shapes must not collect them forever.
+/// Limit of cached graphs: a program with changing shapes must not collect them forever.
 const MAX_GRAPHS: usize = 256;
 
-/// What a program asks of WebNN; browsers take it as a hint.
+/// Wishes about WebNN, which browsers take as hints.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WebNnOptions {
-    /// What matters more.
+    /// The preference of speed or energy.
     pub power: WebNnPower,
-    /// Whether it should run on the processor rather than on a GPU or an NPU.
+    /// Prefers the processor to a GPU or an NPU.
     pub processor: bool,
 }
 
-/// What matters more, speed or energy.
+/// Preference of speed or energy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WebNnPower {
     /// The browser decides.
@@ -60,7 +60,7 @@ pub struct WebNn {
 }
 
 impl WebNn {
-    /// Asks the browser for WebNN.
+    /// Requests WebNN from the browser.
     ///
     /// ```ignore
     /// let webnn = WebNn::new(&device, WebNnOptions::default()).await;
@@ -71,7 +71,7 @@ impl WebNn {
     /// ```
     ///
     /// # Errors
-    /// [`Error::NoWebNn`] where the browser has none or gives no context; nothing else of the program changes then.
+    /// [`Error::NoWebNn`] if the browser has none or gives no context; the program is otherwise unaffected.
     pub async fn new(device: &Device, options: WebNnOptions) -> Result<Self, Error> {
         let none = |reason: String| Error::NoWebNn { reason };
         let missing = || none("this browser has no `navigator.ml`".to_owned());
@@ -94,7 +94,7 @@ impl WebNn {
         Ok(Self { device: device.clone(), context, graphs: RefCell::default() })
     }
 
-    /// The graph of a launch, whose tensors have the shapes `stored`.
+    /// The graph of a launch on tensors of shapes `stored`.
     async fn graph(&self, job: &Job, stored: Vec<Vec<usize>>) -> Result<Rc<Owned>, Error> {
         let key = Key::new(job, stored);
         if let Some(graph) = self.graphs.borrow().get(&key) {

@@ -1,14 +1,16 @@
 //! The buffer pool: storage by size class, reused when tensors drop.
 //!
-//! Input: byte counts. Output: [`Storage`], which goes back to the pool when its last user drops it.
-//! Invariants: classes are multiples of 16 bytes, but that of empty tensors, which nobody writes; a buffer is at most a
-//! quarter larger than asked for (beyond the first 64 bytes), and where much memory is idle at most two and a half times as
-//! large. What is live, idle, or freed but not yet done with stays within the budget, and, but for 64 MiB, within
-//! twice the peak of live memory.
+//! Input: byte counts. Output: [`Storage`], which returns to the pool when its last user drops it.
 //!
-//! All GPU work of a device happens in the order in which it is recorded, so a buffer may be handed out again
-//! while recorded commands still use it. The two exceptions are host writes, which run before the open batch of
-//! commands, and freeing: they must avoid a buffer which that batch uses.
+//! # Invariants
+//! Classes are multiples of 16 bytes, except that of empty tensors, which nobody writes. A buffer is at most a quarter
+//! larger than requested (beyond the first 64 bytes), and at most two and a half times as large while much memory is
+//! idle. Live, idle and freed memory still in use stays within the budget, and within twice the peak of live memory
+//! plus 64 MiB.
+//!
+//! All GPU work of a device runs in the order of recording, so a buffer may be handed out again while recorded commands
+//! still use it. There are two exceptions: host writes, which run before the open batch of commands, and freeing. Both
+//! must avoid buffers that the open batch uses.
 
 use std::{
     fmt,
@@ -24,7 +26,7 @@ use crate::context::{
     lock::lock,
 };
 
-/// A buffer with its identity. Ids are never used twice.
+/// A buffer with its identity. Ids are never reused.
 #[derive(Debug)]
 pub(crate) struct Storage {
     pub(crate) buffer: wgpu::Buffer,
@@ -35,12 +37,10 @@ pub(crate) struct Storage {
 }
 
 impl Storage {
-    /// The last batch that uses the buffer.
     pub(crate) fn last_batch(&self) -> u64 {
         self.last_batch.load(Ordering::Relaxed)
     }
 
-    /// Notes that batch `batch` uses the buffer.
     pub(crate) fn used_in(&self, batch: u64) {
         self.last_batch.fetch_max(batch, Ordering::Relaxed);
     }
@@ -50,60 +50,56 @@ impl Storage {
 pub(crate) struct Lease {
     storage: Option<Storage>,
     pool: Arc<Pool>,
-    /// Whether work that gives it values was recorded; captured launches come later.
+    /// True if work that writes its values was recorded; captured launches come later.
     ready: AtomicBool,
-    /// How often its values were replaced.
+    /// Number of replacements of its values.
     writes: AtomicU64,
-    /// How many of its holders are no tensors (see `hold`), and above that how often the number changed.
+    /// Low half: holders that are not tensors (see `hold`); high half: number of changes of that count.
     followers: AtomicU64,
-    /// How many of these are sequences that write to it.
+    /// Number of sequences among them that write to it.
     writers: AtomicUsize,
 }
 
-/// One change of the number of followers.
 const FOLLOWER_CHANGE: u64 = 1 << 32;
 
 impl Lease {
     pub(crate) fn storage(&self) -> &Storage {
-        // Only `drop` takes the storage out.
+        // Only `drop` takes the storage.
         self.storage.as_ref().unwrap_or_else(|| unreachable!("a lease holds its storage until it drops"))
     }
 
-    /// Whether its values were recorded.
     pub(crate) fn is_ready(&self) -> bool {
         self.ready.load(Ordering::Acquire)
     }
 
-    /// Notes that its values were recorded.
     pub(crate) fn set_ready(&self) {
-        // Nearly always true already: threads that launch into one tensor must not pass its cache line around.
+        // Nearly always set already: threads that launch into one tensor must not contend for its cache line.
         if !self.is_ready() {
             self.ready.store(true, Ordering::Release);
         }
     }
 
-    /// How often its values were replaced. Those that a new tensor is made with do not count: whoever remembers the number can tell
-    /// whether the values are still those that it saw.
+    /// Number of replacements of its values, without the initial ones: a remembered number tells if the values are
+    /// still the same.
     pub(crate) fn writes(&self) -> u64 {
         self.writes.load(Ordering::Relaxed)
     }
 
-    /// Counts that its values are replaced.
     pub(crate) fn count_write(&self) {
         self.writes.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Goes on counting where the memory that a tensor moves from has come to.
+    /// Continues the count of the memory from which a tensor moves.
     pub(crate) fn count_on_from(&self, other: &Self) {
         self.writes.store(other.writes(), Ordering::Relaxed);
     }
 
-    /// How many tensors hold it. Where other threads clone or drop some meanwhile, at least so many.
+    /// Number of tensors that hold it; a lower bound while other threads clone or drop some.
     pub(crate) fn tensors(self: &Arc<Self>) -> usize {
         loop {
             let before = self.followers.load(Ordering::Acquire);
             let holders = Arc::strong_count(self);
-            // Both numbers are of one moment.
+            // Both numbers must be of one moment.
             if self.followers.load(Ordering::Acquire) == before {
                 return holders.saturating_sub(before as u32 as usize);
             }
@@ -118,7 +114,7 @@ impl Lease {
         self.followers.fetch_add(FOLLOWER_CHANGE - 1, Ordering::AcqRel);
     }
 
-    /// Whether a sequence writes to it.
+    /// True if a sequence writes to it.
     pub(crate) fn has_writer(&self) -> bool {
         self.writers.load(Ordering::Acquire) > 0
     }
@@ -156,11 +152,11 @@ pub struct MemoryReport {
     pub freed_bytes: u64,
     /// Bytes of the buffers through which the host reads.
     pub staging_bytes: u64,
-    /// The most bytes ever in use at once.
+    /// Peak of live bytes.
     pub peak_bytes: u64,
-    /// How often memory was asked for.
+    /// Number of allocations requested.
     pub requests: u64,
-    /// How often a new buffer had to be created; constant in a steady state.
+    /// Number of buffers created; constant in a steady state.
     pub created: u64,
     /// The budget, if one was set.
     pub budget_bytes: Option<u64>,
@@ -204,19 +200,19 @@ pub(crate) struct Pool {
     usage: wgpu::BufferUsages,
     max_bytes: u64,
     batches: Arc<Batches>,
-    /// Whether buffers are no larger than asked for, but for alignment.
+    /// Disables rounding up of sizes, except for alignment.
     exact: bool,
     /// Bytes of destroyed buffers that submitted work may still use.
     freed: Arc<AtomicU64>,
     state: Mutex<PoolState>,
 }
 
-/// What the pools of a device and its recorder tell each other.
+/// State shared by a device's pools and its recorder.
 #[derive(Debug)]
 pub(crate) struct Batches {
-    /// The number of the batch that is being recorded.
+    /// Number of the batch being recorded.
     pub(crate) open: AtomicU64,
-    /// Ids of destroyed buffers, which bind groups may still name.
+    /// Ids of destroyed buffers that bind groups may still name.
     pub(crate) destroyed: Mutex<Vec<u64>>,
 }
 
@@ -228,10 +224,10 @@ impl Default for Batches {
 
 #[derive(Debug, Default)]
 struct PoolState {
-    /// What is kept for reuse: what came back last is last.
+    /// Buffers for reuse, the most recently returned last.
     idle: Vec<Storage>,
     report: MemoryReport,
-    /// Whether a buffer serves for its own class only.
+    /// Restricts reuse to buffers of the same class.
     exact: bool,
 }
 
@@ -247,16 +243,16 @@ impl PoolState {
         self.report.live_buffers -= 1;
     }
 
-    /// The most bytes to hold when `live` of them are in use.
+    /// Limit of held bytes if `live` of them are in use.
     fn limit(&self, live: u64) -> u64 {
         let limit = 2 * self.report.peak_bytes.max(live) + IDLE_FLOOR;
         limit.min(self.report.budget_bytes.unwrap_or(u64::MAX))
     }
 
-    /// Takes an idle buffer that `fits` accepts: one of the class, or, where much memory is idle already, one of up to
-    /// twice as many bytes. So programs whose sizes vary without end come to do with the buffers that they have.
+    /// Takes an idle buffer that `fits` accepts: of the class, or, if much memory is idle, of up to twice the bytes.
+    /// Programs with ever changing sizes then settle on their existing buffers.
     fn reuse(&mut self, class: u64, fits: impl Fn(&Storage) -> bool) -> Option<Storage> {
-        // The most recent one is the likeliest to be warm in caches.
+        // The most recent one is likely to be in caches.
         let same = self.idle.iter().rposition(|storage| storage.bytes == class && fits(storage));
         let index = same.or_else(|| {
             let allowed = class..=self.largest_substitute(class);
@@ -271,7 +267,7 @@ impl PoolState {
         Some(storage)
     }
 
-    /// The largest buffer that may serve for one of a class.
+    /// Size of the largest buffer that may replace one of a class.
     fn largest_substitute(&self, class: u64) -> u64 {
         let MemoryReport { live_bytes, idle_bytes, budget_bytes, .. } = self.report;
         let few = live_bytes + idle_bytes + class <= self.limit(live_bytes + class) / 2;
@@ -279,7 +275,7 @@ impl PoolState {
         if few || self.exact || class == EMPTY { 0 } else { within.min(2 * class) }
     }
 
-    /// Takes out what came back longest ago, until at most `bytes` are idle, but not what batch `open` uses.
+    /// Removes the least recently returned buffers until at most `bytes` are idle, except those in batch `open`.
     fn evict(&mut self, bytes: u64, open: u64) -> Vec<Storage> {
         let mut excess = self.report.idle_bytes.saturating_sub(bytes);
         let goes = |storage: &mut Storage| {
@@ -294,7 +290,7 @@ impl PoolState {
     }
 }
 
-/// How the content of a new buffer begins.
+/// Initial content of a new buffer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Start {
     /// Zeros (all buffers that wgpu creates).
@@ -306,8 +302,8 @@ pub(crate) enum Start {
 /// Idle memory that is always allowed, however small the peak.
 const IDLE_FLOOR: u64 = 64 << 20;
 
-/// The class of empty tensors, and of nothing else: what a kernel reads of them is 0, whatever memory held before. Room for
-/// any element, and no multiple of 16, as all other classes are.
+/// The class of empty tensors only: kernels read 0 from them, whatever the memory held. It has room for any element,
+/// and is no multiple of 16, unlike all other classes.
 pub(crate) const EMPTY: u64 = 20;
 
 /// Submits the open batch, so that its buffers can be freed.
@@ -341,12 +337,12 @@ impl Pool {
         })
     }
 
-    /// Wraps storage of this pool so that it comes back.
+    /// Wraps storage of this pool so that it returns on drop.
     pub(crate) fn lease(self: &Arc<Self>, storage: Storage) -> Arc<Lease> {
         self.wrap(storage, true)
     }
 
-    /// As [`lease`](Self::lease), for values that a captured launch will make.
+    /// Like [`lease`](Self::lease), for values of a captured launch.
     pub(crate) fn lease_for_later(self: &Arc<Self>, storage: Storage) -> Arc<Lease> {
         self.wrap(storage, false)
     }
@@ -362,7 +358,7 @@ impl Pool {
         })
     }
 
-    /// At least `bytes` bytes of storage, and whether it is a fresh buffer (which holds zeros).
+    /// Takes at least `bytes` bytes of storage; true for a fresh buffer, which holds zeros.
     pub(crate) fn take(&self, bytes: u64, submit: Submit<'_>) -> Result<(Storage, bool), Error> {
         let class = self.class(bytes)?;
         {
@@ -375,11 +371,11 @@ impl Pool {
         self.create(class, Start::Zeroed, submit).map(|storage| (storage, true))
     }
 
-    /// Pooled storage that the open batch does not use, so that the host may write it now.
+    /// Takes pooled storage that the open batch does not use, so that the host may write it now.
     pub(crate) fn take_idle(&self, bytes: u64, submit: Submit<'_>) -> Result<Option<Storage>, Error> {
         let class = self.class(bytes)?;
         let mut found = self.reuse_submitted(class);
-        // Before another buffer would cost one that is idle, the open batch may give its buffers back.
+        // Submitting the open batch may free its buffers for reuse, before a new buffer evicts an idle one.
         if found.is_none() && !self.has_room(class) {
             submit();
             found = self.reuse_submitted(class);
@@ -395,21 +391,20 @@ impl Pool {
         storage
     }
 
-    /// Whether a new buffer frees no other.
+    /// True if a new buffer evicts no other.
     fn has_room(&self, class: u64) -> bool {
         let state = lock(&self.state);
         let live = state.report.live_bytes + class;
         live + state.report.idle_bytes <= state.limit(live)
     }
 
-    /// New storage, for the host to write.
+    /// Creates storage for the host to write.
     pub(crate) fn take_new(&self, bytes: u64, start: Start, submit: Submit<'_>) -> Result<Storage, Error> {
         let class = self.class(bytes)?;
         lock(&self.state).report.requests += 1;
         self.create(class, start, submit)
     }
 
-    /// Takes storage back.
     pub(crate) fn give(&self, storage: Storage) {
         let mut state = lock(&self.state);
         state.unlend(storage.bytes);
@@ -418,7 +413,7 @@ impl Pool {
         state.idle.push(storage);
     }
 
-    /// Frees everything that is idle, but for what the open batch uses.
+    /// Frees all idle buffers that the open batch does not use.
     pub(crate) fn trim(&self) {
         let evicted = lock(&self.state).evict(0, self.open());
         self.destroy(evicted);
@@ -448,7 +443,7 @@ impl Pool {
         Ok(if self.exact { exact_class(bytes) } else { size_class(bytes).min(self.max_bytes) })
     }
 
-    /// Creates a buffer within the budget; frees idle ones when memory is short.
+    /// Creates a buffer within the budget; frees idle ones if memory is short.
     fn create(&self, class: u64, start: Start, submit: Submit<'_>) -> Result<Storage, Error> {
         self.reserve(class, submit)?;
         let mut made = self.create_buffer(class, start);
@@ -460,7 +455,7 @@ impl Pool {
         }
         match made {
             Ok(buffer) => {
-                // Of all pools: bind groups are forgotten by these ids.
+                // Shared by all pools: bind groups are dropped by these ids.
                 static IDS: AtomicU64 = AtomicU64::new(1);
                 let id = IDS.fetch_add(1, Ordering::Relaxed);
                 Ok(Storage { buffer, id, bytes: class, last_batch: 0.into() })
@@ -476,22 +471,22 @@ impl Pool {
         }
     }
 
-    /// Counts a new buffer as live, freeing idle ones where all together would be too much.
+    /// Counts a new buffer as live, and frees idle ones if the total exceeds the limit.
     fn reserve(&self, class: u64, submit: Submit<'_>) -> Result<(), Error> {
         if self.try_reserve(class, false)? {
             return Ok(());
         }
-        // What the open batch uses cannot be freed before it is submitted, and is gone when that is done.
+        // Buffers of the open batch can be freed only after it is submitted and done.
         submit();
         if self.try_reserve(class, false)? {
             return Ok(());
         }
-        // Browsers do not wait: there the rest goes when it goes.
+        // Browsers do not wait: there, memory returns later.
         self.wait();
         self.try_reserve(class, true).map(drop)
     }
 
-    /// As [`reserve`](Self::reserve), unless that is still too much and not `always` wanted; whether it was done.
+    /// Tries to [`reserve`](Self::reserve); fails if the total still exceeds the limit, unless `always`.
     fn try_reserve(&self, class: u64, always: bool) -> Result<bool, Error> {
         let mut state = lock(&self.state);
         let live = state.report.live_bytes + class;
@@ -509,7 +504,7 @@ impl Pool {
         Ok(done)
     }
 
-    /// Frees buffers that the open batch does not use: their memory goes back when submitted work is done with it.
+    /// Destroys buffers that the open batch does not use: their memory returns when submitted work is done.
     fn destroy(&self, storages: Vec<Storage>) {
         if storages.is_empty() {
             return;
@@ -524,7 +519,7 @@ impl Pool {
         });
     }
 
-    /// Waits for all submitted work, so that the driver has back what was freed.
+    /// Waits for all submitted work, which returns freed memory to the driver.
     fn wait(&self) {
         crate::context::poll::poll(&self.device, wgpu::PollType::wait_indefinitely());
     }
@@ -541,7 +536,7 @@ impl Pool {
     }
 }
 
-/// The size of the buffer that holds `bytes`: steps of a quarter of a power of two, multiples of 16.
+/// The size of the buffer for `bytes`: steps of a quarter of a power of two, multiples of 16.
 fn size_class(bytes: u64) -> u64 {
     if bytes == 0 {
         return EMPTY;

@@ -1,10 +1,10 @@
-//! Recording: one open encoder with one open compute pass, submitted in batches.
+//! [`Recorder`]: one open encoder with one open compute pass, submitted in batches.
 //!
 //! Input: steps of launch plans with their buffers. Output: submissions, in the order of recording. Uniform blocks
-//! gather in host memory and are written to one arena right before their batch is submitted; queue writes run
-//! between the batches before and after, so the arena needs no copies.
+//! gather in host memory and are written to one arena right before their batch is submitted. Queue writes run between
+//! batches, so the arena needs no copies.
 //!
-//! Invariant: buffers that a batch uses carry its number (see `pool`). Not here: what is dispatched (`plan`).
+//! Invariant: buffers of a batch carry its number (see `pool`). Not here: plans (`plan`).
 
 use std::sync::{Arc, atomic::Ordering};
 
@@ -20,36 +20,39 @@ use crate::context::{
     timestamps::Log,
 };
 
-/// Bytes of the uniform arena: more than a batch of the usual blocks needs.
+/// Bytes of the uniform arena: more than a usual batch needs.
 const ARENA_BYTES: u64 = 256 << 10;
 
-/// Dispatches of a batch. Natively batches start short, so that an idle GPU gets work soon, and double up to the longest. In
-/// browsers, where a submission costs as much as dozens of dispatches, all are as long.
+/// Dispatches of a batch. Native batches start short, so that an idle GPU gets work soon, and double up to the longest.
+/// In browsers, where a submission costs as much as dozens of dispatches, all have the longest length.
 const SHORTEST_BATCH: u32 = if cfg!(target_arch = "wasm32") { LONGEST_BATCH } else { 8 };
 const LONGEST_BATCH: u32 = 128;
 
-/// A dispatch that is bound already: what a sequence replays.
+/// A bound dispatch of a sequence.
 pub(crate) struct Bound<'a> {
     pub(crate) step: &'a Step,
     pub(crate) group: &'a wgpu::BindGroup,
-    /// The place of its uniform block, if it has one.
+    /// Offset of its uniform block, if it has one.
     pub(crate) offset: Option<u32>,
 }
 
-/// A step that a sequence replays.
+/// A step of a replayed sequence.
 pub(crate) enum Replayed<'a> {
-    /// A dispatch.
     Dispatch(Bound<'a>),
-    /// A copy of so many bytes, a multiple of 4.
-    Copy { from: &'a Storage, to: &'a Storage, bytes: u64 },
+    /// A copy of `bytes` bytes, a multiple of 4.
+    Copy {
+        from: &'a Storage,
+        to: &'a Storage,
+        bytes: u64,
+    },
 }
 
-/// The open batch of a device. Callers hold it through a mutex.
+/// The open batch of a device, behind a mutex.
 pub(crate) struct Recorder {
-    // A pass ends when it is dropped, which must be before its encoder.
+    // Before the encoder: a pass ends when dropped, which must happen first.
     pass: Option<wgpu::ComputePass<'static>>,
     encoder: Option<wgpu::CommandEncoder>,
-    /// The pipeline that is set in the open pass; 0 for none.
+    /// Id of the pipeline set in the open pass; 0 for none.
     pipeline: u64,
     uniforms: Vec<u8>,
     arena: wgpu::Buffer,
@@ -58,7 +61,7 @@ pub(crate) struct Recorder {
     dispatches: u32,
     batch_length: u32,
     batches: Arc<Batches>,
-    /// Storage of temporaries of the launch being recorded; kept here so that launches allocate no list.
+    /// Temporaries of the launch being recorded; kept here so that launches allocate no list.
     pub(crate) temporaries: Vec<Option<Storage>>,
     pub(crate) log: Option<Log>,
     checks: Option<SharedChecks>,
@@ -101,7 +104,7 @@ impl Recorder {
         })
     }
 
-    /// Records one dispatch. `scalar` gives the bits of a host scalar by parameter.
+    /// Records one dispatch. `scalar` returns the bits of a host scalar by parameter.
     pub(crate) fn dispatch(&mut self, step: &Step, buffers: &Buffers<'_>, scalar: impl Fn(u16) -> u32) {
         if self.dispatches >= self.batch_length || !self.has_room(step.pipeline.layout.uniform_bytes) {
             self.flush_full();
@@ -116,7 +119,7 @@ impl Recorder {
         self.dispatches += 1;
     }
 
-    /// Records dispatches that are bound already, and copies. `mark` notes that the buffers of dispatches are used in a batch.
+    /// Records bound dispatches and copies. `mark` marks the buffers of dispatches as used in a batch.
     pub(crate) fn replay<'a>(&mut self, recorded: impl Iterator<Item = Replayed<'a>>, mark: impl Fn(u64)) {
         let mut marked = 0;
         for recorded in recorded {
@@ -142,14 +145,13 @@ impl Recorder {
         }
     }
 
-    /// Records that `storage` becomes zero.
     pub(crate) fn clear(&mut self, storage: &Storage) {
         storage.used_in(self.open_batch());
         self.outside_pass().clear_buffer(&storage.buffer, 0, None);
     }
 
-    /// Where shaders are checked: fills new memory with what is no number, no index and no truth value. Nobody writes empty
-    /// tensors.
+    /// With checked shaders, fills new memory with bits that are no number, no index and no truth value. Skips empty
+    /// tensors, which nobody writes.
     pub(crate) fn poison(&mut self, storage: &Storage) {
         if self.checks.is_some() && storage.bytes != EMPTY {
             // Queue writes run before the open batch, which may use the memory.
@@ -158,7 +160,6 @@ impl Recorder {
         }
     }
 
-    /// Records a copy of the first `bytes` bytes, a multiple of 4.
     pub(crate) fn copy(&mut self, from: &Storage, to: &Storage, bytes: u64) {
         let batch = self.open_batch();
         from.used_in(batch);
@@ -166,28 +167,28 @@ impl Recorder {
         self.outside_pass().copy_buffer_to_buffer(&from.buffer, 0, &to.buffer, 0, bytes);
     }
 
-    /// The encoder, with no pass open.
+    /// The encoder, after closing the pass.
     pub(crate) fn outside_pass(&mut self) -> &mut wgpu::CommandEncoder {
         self.close_pass();
         let device = &self.device;
         self.encoder.get_or_insert_with(|| device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default()))
     }
 
-    /// Submits what is recorded; its index, if there was anything. The next batch starts short again, because the
-    /// caller is about to wait.
+    /// Submits recorded work and returns its index, if there was any. The next batch starts short, because the caller
+    /// is about to wait.
     pub(crate) fn flush(&mut self) -> Option<wgpu::SubmissionIndex> {
         self.batch_length = SHORTEST_BATCH;
         self.submit()
     }
 
-    /// Submits what is recorded if it uses `storage`, so that a host write comes after it.
+    /// Submits recorded work if it uses `storage`, so that a host write comes after it.
     pub(crate) fn flush_uses(&mut self, storage: &Storage) {
         if storage.last_batch() >= self.open_batch() {
             self.submit();
         }
     }
 
-    /// Forgets cached bind groups, which keep buffers alive.
+    /// Drops cached bind groups, which keep buffers alive.
     pub(crate) fn forget_bind_groups(&mut self) {
         self.groups.clear();
     }
@@ -220,7 +221,7 @@ impl Recorder {
         self.uniforms.len() as u64 + bytes <= ARENA_BYTES
     }
 
-    /// Makes sure a pass is open: the shared one, or, when profiling, one with timestamps for this step alone.
+    /// Opens a pass: the shared one, or, when profiling, one with timestamps for this step alone.
     fn open_pass(&mut self, step: &Step) {
         if self.log.as_ref().is_some_and(|log| !log.shares_passes) {
             self.close_pass();
@@ -245,12 +246,11 @@ impl Recorder {
     }
 }
 
-/// The alignment of uniform blocks.
 pub(crate) fn uniform_alignment(limits: &Limits) -> usize {
     limits.uniform_alignment.max(16) as usize
 }
 
-/// Appends the uniform block of `step`, with the bits of host scalars by parameter, and aligns what comes next; the
+/// Appends the uniform block of `step`, with the bits of host scalars by parameter, and aligns the end. Returns the
 /// block's offset, if there is one.
 pub(crate) fn push_uniforms(
     uniforms: &mut Vec<u8>,
@@ -272,7 +272,7 @@ pub(crate) fn push_uniforms(
     Some(start as u32)
 }
 
-/// Encodes a dispatch. `pipeline` is the id of the one that is set.
+/// Encodes a dispatch. `pipeline` is the id of the pipeline that is set.
 fn encode(pass: &mut wgpu::ComputePass<'_>, pipeline: &mut u64, bound: &Bound<'_>) {
     let Bound { step, group, offset } = bound;
     if *pipeline != step.pipeline.id {

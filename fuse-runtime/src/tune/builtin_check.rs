@@ -1,13 +1,13 @@
-//! What a built-in table must keep besides the promises of every [`Table`].
+//! Rules for built-in tables, besides the invariants of every [`Table`].
 //!
-//! Only the build script asks, and unit tests: programs find built-in tables as they left the build. So this file names nothing
-//! of the crate.
+//! Used by the build script and unit tests only: programs get checked tables. This file names only what the build
+//! script compiles.
 
 use std::collections::BTreeSet;
 
 use super::table::Table;
 
-/// What is wrong with a table as a built-in one, where `schedules` are the variants that the compiler's families have.
+/// Checks a built-in table; `schedules` are the variants of the compiler's families.
 ///
 /// # Errors
 /// A message without the file's name.

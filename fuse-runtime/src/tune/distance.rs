@@ -1,24 +1,23 @@
-//! How far the sizes of kernels lie apart, in powers of two.
+//! Distances between sizes of kernels, in powers of two.
 //!
-//! Input: the sizes of two kernels of one class, as tables list them. Not here: which entries of a table count at that
-//! distance (`table`).
+//! Input: sizes of two kernels of one class, as tables list them. Not here: selection of entries by distance (`table`).
 
-/// The root of the sum of squares of the binary logarithms of the sizes' ratios; `None` if the sizes are of different kinds.
+/// Euclidean distance of the sizes' binary logarithms; `None` for sizes of different kinds.
 pub(crate) fn distance(a: &[u64], b: &[u64]) -> Option<f64> {
     let squares = a.iter().zip(b).map(|(a, b)| ratio(*a, *b).powi(2));
     (a.len() == b.len()).then(|| squares.sum::<f64>().sqrt())
 }
 
-/// As [`distance`], for the question which variant is the fastest. Of products it depends on the number of their tiles, and
-/// less on the shape that these make; twice the depth takes about twice the time, whatever the variant. The weights chose best
-/// where each entry of the H200's table was chosen for by the others (`docs/tuning.md`).
+/// Like [`distance`], weighted for the choice of the fastest variant. For products it depends on the number of their
+/// tiles, and less on the tiles' arrangement; twice the depth takes about twice the time for all variants. The weights
+/// were fitted by leave-one-out choices on the H200's table (`docs/tuning.md`).
 pub(crate) fn distance_of_choice(class: &str, a: &[u64], b: &[u64]) -> Option<f64> {
     let ([batch, rows, columns, depth], [other_batch, other_rows, other_columns, other_depth], true) =
         (a, b, class.starts_with("contraction"))
     else {
         return distance(a, b);
     };
-    // What rows and columns add to those of the smallest tile are more tiles.
+    // Beyond the smallest tile, rows and columns add tiles.
     let parts = |a: u64, b: u64| {
         let few = ratio(a.min(SMALL_TILE), b.min(SMALL_TILE));
         [few, ratio(a, b) - few]
@@ -33,7 +32,7 @@ pub(crate) fn distance_of_choice(class: &str, a: &[u64], b: &[u64]) -> Option<f6
 /// Rows and columns of the smallest tiles.
 const SMALL_TILE: u64 = 16;
 
-/// The binary logarithm of the ratio of two sizes, of which none counts as less than 1.
+/// The binary logarithm of the ratio of two sizes, which count as at least 1.
 fn ratio(a: u64, b: u64) -> f64 {
     (a.max(1) as f64 / b.max(1) as f64).log2()
 }

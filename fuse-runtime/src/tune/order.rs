@@ -1,9 +1,9 @@
-//! Putting short lists in order.
+//! Sorting of short lists.
 //!
-//! By insertion: the lists have a handful of elements, and each use of the standard library's sorts weighs two compressed kilobytes
-//! on a page.
+//! Insertion sort: lists have a handful of elements, and each use of the standard library's sorts adds two compressed
+//! kilobytes to a page.
 
-/// Sorts; what is not before each other keeps its order.
+/// Sorts stably.
 pub(crate) fn sort_by<T>(items: &mut [T], is_before: impl Fn(&T, &T) -> bool) {
     for end in 1..items.len() {
         let mut at = end;
@@ -14,7 +14,7 @@ pub(crate) fn sort_by<T>(items: &mut [T], is_before: impl Fn(&T, &T) -> bool) {
     }
 }
 
-/// Each element once, in order.
+/// Distinct elements in ascending order.
 pub(crate) fn distinct<T: PartialOrd>(items: impl Iterator<Item = T>) -> Vec<T> {
     let mut found = vec![];
     for item in items {

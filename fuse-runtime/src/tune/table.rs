@@ -1,7 +1,7 @@
-//! A [`Table`]: for kernels of some classes at some sizes, how long which variants take; and what it says of others.
+//! [`Table`]: measured times of variants by class and sizes of kernels, and estimates for other sizes.
 //!
-//! Not here: files (`file`), which class a kernel is of (`key`), which tables serve a device (`tuning`). The build script
-//! reads this file, too, so it names nothing of the crate.
+//! Not here: files (`file`), classes of kernels (`plan::key`), choice of tables for a device (`tuning`). The build
+//! script compiles this file, too, so it names only what that compiles.
 
 use std::sync::Arc;
 
@@ -15,13 +15,13 @@ use crate::context::{
 };
 use crate::tune::order::sort_by;
 
-/// Whether somebody measured what a table says.
+/// Origin of a table's figures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Status {
     /// Measured on the adapter that the table names.
     Measured,
-    /// An expectation that nothing here has confirmed.
+    /// Expected, not confirmed by measurements.
     Prior,
 }
 
@@ -35,17 +35,17 @@ impl Status {
     }
 }
 
-/// The adapters that a table is about.
+/// Adapters that a table matches.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Adapters {
-    /// Who designed them.
+    /// Their designer.
     pub vendor: Vendor,
-    /// Parts of their names, of which one must occur, whatever the case; empty: all of the vendor's.
+    /// Parts of names: an adapter matches if its name contains one, ignoring case; if empty, all of the vendor's match.
     pub names: Vec<String>,
 }
 
-/// Where and when a table was measured.
+/// Place and date of a measurement.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Measured {
@@ -57,27 +57,27 @@ pub struct Measured {
     pub date: String,
 }
 
-/// The times of the variants of a kernel of one class at one size.
+/// Times of a kernel's variants for one class and size.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Entry {
     /// The class, for example `contraction f16·f16 depth·outer`.
     pub class: String,
-    /// The sizes: of a contraction batch, rows, columns and depth; of a reduction rows and their length; of an attention
-    /// batch, queries, keys and head; of a pointwise kernel its elements.
+    /// The sizes. Contractions: batch, rows, columns, depth; reductions: rows and their length; attentions: batch,
+    /// queries, keys, head; pointwise kernels: elements.
     pub sizes: Vec<u64>,
     /// The time of the fastest variant in microseconds.
     pub microseconds: f64,
-    /// Names and relative times, fastest first. What of the family is not here could not run, or took [`CUT_OFF`] times as
-    /// long.
+    /// Names and relative times, fastest first. Unlisted members of the family could not run, or took [`CUT_OFF`] times
+    /// as long.
     pub schedules: Vec<(String, f64)>,
-    /// The variants that the kernel had when it was measured, in the order of their names; empty: all that it ever has.
+    /// The kernel's variants when measured, in order of names; if empty, all that it ever has.
     pub family: Arc<[String]>,
 }
 
-/// What is known about the speed of kernels in one environment or on one family of adapters.
+/// Known speed of kernels in one environment or on one family of adapters.
 ///
-/// Tables are built in, made by `Device::tune`, or read from files (`Table::load`, both with the feature `tune`); they
+/// Tables are built in, made by `Device::tune`, or read from files (`Table::load`, both with the feature `tune`). They
 /// take effect through [`Tuning::with_table`](crate::Tuning::with_table).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
@@ -87,87 +87,84 @@ pub struct Table {
     pub(crate) adapters: Option<Adapters>,
     pub(crate) measured: Option<Measured>,
     pub(crate) knobs: Knobs,
-    /// What the cost model is to take its adapters for.
+    /// Figures of its adapters for the cost model.
     pub(crate) hardware: Option<Hardware>,
     /// Sorted by class and sizes, each pair once.
     pub(crate) entries: Vec<Entry>,
 }
 
-/// Relative time from which on a variant is not worth an entry.
+/// Relative time from which variants are left out of entries.
 pub const CUT_OFF: f64 = 2.0;
 
-/// Entries that an estimate is made from.
+/// Number of entries in an estimate.
 const NEIGHBORS: usize = 4;
 
-/// The distance beyond which an entry says nothing, as [`distance_of_choice`]: of a reduction one size that is eight times as
-/// large.
+/// Distance beyond which entries are ignored, as [`distance_of_choice`]: eight times one size of a reduction.
 const MAX_DISTANCE: f64 = 3.0;
 
-/// How much farther than the nearest entry one may be, of sizes at which all variants may run, to be asked instead: about one
-/// size four times as large.
+/// Extra distance allowed for entries at whose sizes all variants can run: about four times one size.
 const DETOUR: f64 = 2.0;
 
-/// How much of a change from one size to another, by the model, counts; as an exponent of ratios. It, too, is what chose best
-/// where each entry was chosen for by the others (`docs/tuning.md`): the model knows in which direction times change, and
-/// exaggerates.
+/// Weight of the model's change between two sizes, as an exponent of ratios. Fitted by leave-one-out choices
+/// (`docs/tuning.md`): the model predicts the direction of changes, and exaggerates.
 const TRUST_IN_MODEL: f64 = 0.7;
 
-/// Added to cubed distances, so that an entry of the very sizes outweighs all others without dividing by zero.
+/// Added to cubed distances: an entry of equal sizes outweighs all others without division by zero.
 const SAME: f64 = 1e-4;
 
-/// What a table says about variants at a size.
+/// A table's estimate for variants at a size.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Estimate {
-    /// The time of each variant, relative to a time that is the same for all.
+    /// Times relative to a common one.
     pub(crate) relative: Vec<f64>,
-    /// The distance of the nearest entry; 0 if the sizes are the same.
+    /// Distance of the nearest entry; 0 for equal sizes.
     pub(crate) distance: f64,
 }
 
 impl Table {
-    /// The name of the file without its ending, or what `Device::tune` was asked to call it.
+    /// The file's name without its extension, or the name given to `Device::tune`.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Whether it was measured.
+    /// Origin of its figures: measured or expected.
     pub fn status(&self) -> Status {
         self.status
     }
 
-    /// The environment that it is about; `None`: any.
+    /// Its environment; `None` for any.
     pub fn environment(&self) -> Option<Environment> {
         self.environment
     }
 
-    /// The adapters that it is about; `None`: any.
+    /// Its adapters; `None` for any.
     pub fn adapters(&self) -> Option<&Adapters> {
         self.adapters.as_ref()
     }
 
-    /// Where and when it was measured.
+    /// Place and date of the measurement.
     pub fn measured(&self) -> Option<&Measured> {
         self.measured.as_ref()
     }
 
-    /// What the cost model is to take its adapters for; `None`: what it would without the table.
+    /// Figures of its adapters for the cost model; `None` if it has none.
     pub fn hardware(&self) -> Option<Hardware> {
         self.hardware
     }
 
-    /// The same with other numbers of its adapters' hardware.
+    /// The table with other figures of its adapters.
     #[must_use]
     pub fn with_hardware(mut self, hardware: Hardware) -> Self {
         self.hardware = Some(hardware);
         self
     }
 
-    /// What it knows, sorted by class and sizes.
+    /// Its entries, sorted by class and sizes.
     pub fn entries(&self) -> &[Entry] {
         &self.entries
     }
 
-    /// The same about all adapters of its vendor in whose names one of these texts occurs, whatever the case.
+    /// The table for all adapters of its vendor whose names contain one of these texts, ignoring case.
     #[must_use]
     pub fn for_adapters(mut self, names: Vec<String>) -> Self {
         if let Some(adapters) = &mut self.adapters {
@@ -176,7 +173,7 @@ impl Table {
         self
     }
 
-    /// Keeps the entries for which `keep` holds.
+    /// Keeps the entries that satisfy `keep`.
     pub fn retain(&mut self, keep: impl FnMut(&Entry) -> bool) {
         self.entries.retain(keep);
     }
@@ -187,15 +184,15 @@ impl Table {
         at.ok().map(|at| &self.entries[at])
     }
 
-    /// Takes over the entries of `other`; where both have one of the same class and sizes, the other's.
+    /// Adds the entries of `other`, which replace those of equal class and sizes.
     pub fn merge(&mut self, other: Self) {
         for entry in other.entries {
             self.insert(entry);
         }
     }
 
-    /// Takes over the entries of another measurement; where both have one of the same class and sizes, the least time of each
-    /// schedule: what disturbs a measurement only adds to it.
+    /// Adds the entries of another measurement. For equal class and sizes, the least time of each schedule counts:
+    /// disturbances only add time.
     pub fn merge_least(&mut self, other: Self) {
         for entry in other.entries {
             let known = self.entry(&entry.class, &entry.sizes).cloned();
@@ -211,17 +208,17 @@ impl Table {
         }
     }
 
-    /// Whether it is about adapters of this vendor and name, in this environment.
+    /// True if it matches this environment, vendor and adapter name.
     pub(crate) fn is_about(&self, environment: Environment, vendor: Vendor, name: &str) -> bool {
         self.environment.is_none_or(|wanted| wanted == environment) && self.is_about_adapter(vendor, name)
     }
 
-    /// Whether it is about adapters of this vendor and name, in whichever environment.
+    /// True if it matches this vendor and adapter name, in any environment.
     pub(crate) fn is_about_adapter(&self, vendor: Vendor, name: &str) -> bool {
         let name = name.to_ascii_lowercase();
         let is_named = |wanted: &String| {
             let wanted = wanted.to_ascii_lowercase();
-            // Browsers call some adapters by their vendor and nothing else.
+            // Browsers name some adapters by their vendor alone.
             wanted.strip_prefix('=').map_or_else(|| name.contains(&wanted), |whole| name == whole)
         };
         let named = |adapters: &Adapters| {
@@ -230,36 +227,36 @@ impl Table {
         self.adapters.as_ref().is_none_or(named)
     }
 
-    /// Whether it names adapters, and not only who designed them.
+    /// True if it names adapters, not only their vendor.
     pub(crate) fn names_adapters(&self) -> bool {
         self.adapters.as_ref().is_some_and(|adapters| !adapters.names.is_empty())
     }
 
-    /// Whether an entry's class starts like this.
+    /// True if an entry's class has this prefix.
     pub(crate) fn has_class(&self, prefix: &str) -> bool {
         let first = self.entries.partition_point(|entry| &*entry.class < prefix);
         self.entries.get(first).is_some_and(|entry| entry.class.starts_with(prefix))
     }
 
-    /// The entries of a class.
     fn of_class(&self, class: &str) -> &[Entry] {
         let first = self.entries.partition_point(|entry| &*entry.class < class);
         let rest = &self.entries[first..];
         &rest[..rest.partition_point(|entry| entry.class == class)]
     }
 
-    /// The entry of the class whose sizes are the nearest, and how far they are.
+    /// The nearest entry of the class, with its distance.
     pub(crate) fn nearest(&self, class: &str, sizes: &[u64]) -> Option<(f64, &Entry)> {
         let entries = self.of_class(class).iter();
         let apart = entries.filter_map(|entry| Some((distance(&entry.sizes, sizes)?, entry)));
         apart.min_by(|(a, _), (b, _)| a.total_cmp(b))
     }
 
-    /// The times of `variants`, from the nearest entries of the class; `None` if none is near, or if these know none of
-    /// the variants. From the sizes of an entry to others, times change as `model` says, which estimates the times of all
-    /// variants at any sizes: entries correct the model where they are, and it leads from one to the next, if it `leads` on this
-    /// adapter. Of variants that an entry's family lacks, the model alone says how they compare with those that were measured.
-    /// `fits` says whether all variants may run at other sizes.
+    /// Estimates the times of `variants` from the nearest entries of the class; `None` if none is near, or if these
+    /// know none of the variants.
+    ///
+    /// Where the model `leads` on this adapter, times change between sizes as it says: `model` estimates all variants
+    /// at any sizes, entries correct it where they are, and it interpolates. Variants that an entry's family lacks are
+    /// compared by the model alone. `fits` tells if all variants can run at other sizes.
     pub(crate) fn estimate(
         &self,
         class: &str,
@@ -274,10 +271,10 @@ impl Table {
             entries.filter_map(|entry| Some((distance_of_choice(class, &entry.sizes, sizes)?, entry))).collect();
         near.retain(|(distance, _)| *distance <= MAX_DISTANCE);
         sort_by(&mut near, |(a, _), (b, _)| a < b);
-        // At sizes at which a variant cannot run, a table knows it as little as if it were slow.
+        // Where a variant cannot run, entries know it as little as if it were slow.
         let reach = near.first()?.0 + DETOUR;
         let of_all = near.iter().filter(|(distance, entry)| {
-            // At the very sizes, those that cannot run are no candidates.
+            // At equal sizes, variants that cannot run are no candidates.
             *distance == 0.0 || *distance <= reach && fits(&entry.sizes)
         });
         let of_all: Vec<(f64, &Entry)> = of_all.take(NEIGHBORS).copied().collect();
@@ -292,7 +289,7 @@ impl Table {
         }
         let weights: Vec<f64> = near.iter().map(|(distance, _)| 1.0 / (distance.powi(3) + SAME)).collect();
         let total: f64 = weights.iter().sum();
-        // Times are ratios, so their logarithms are what averages.
+        // Times are ratios, so logarithms are averaged.
         let covers_all = |entry: &Entry| variants.iter().all(|name| entry.covers(name.as_ref()));
         let is_asked = leads || near.iter().any(|(_, entry)| !covers_all(entry));
         let model = |sizes: &[u64]| -> Vec<f64> {
@@ -312,20 +309,19 @@ impl Table {
 }
 
 impl Entry {
-    /// The time of a variant relative to the fastest, if the entry knows it.
+    /// A variant's time relative to the fastest, if listed.
     pub fn relative(&self, variant: &str) -> Option<f64> {
         self.schedules.iter().find(|(name, _)| name == variant).map(|(_, relative)| *relative)
     }
 
-    /// Whether it says anything of a variant, if only that it could not run or is slow: whether the kernel had it when it was
-    /// measured.
+    /// True if the kernel had this variant when measured, even if it could not run or was slow.
     pub fn covers(&self, variant: &str) -> bool {
         self.family.is_empty() || self.family.binary_search_by(|name| (**name).cmp(variant)).is_ok()
     }
 }
 
 impl Entry {
-    /// With the least time of each schedule in two entries of the same class and sizes.
+    /// Combines two entries of equal class and sizes by the least time of each schedule.
     fn least(mut self, other: &Self) -> Self {
         for (name, relative) in &other.schedules {
             let relative = relative * other.microseconds / self.microseconds;
@@ -351,11 +347,11 @@ impl Entry {
     }
 }
 
-/// What an entry adds to the logarithms of times by the model, where that `leads`, else to nothing, for each of some variants;
-/// `here` and `there` are those logarithms at the sizes that are asked about and at the entry's.
+/// Corrections of the model's logarithms by an entry, for each variant. `here` and `there` are the model's logarithms
+/// at the queried sizes and at the entry's; they count only where the model `leads`.
 ///
-/// What the entry covers and does not list takes at least [`CUT_OFF`] times as long as the best. What it does not cover takes as
-/// long as the model says, if that errs by as much as it does, on average, of what was measured.
+/// Covered but unlisted variants take at least [`CUT_OFF`] times the best. Uncovered ones take the model's time, with
+/// its average error for measured ones.
 fn corrections(entry: &Entry, variants: &[impl AsRef<str>], here: &[f64], there: &[f64], leads: bool) -> Vec<f64> {
     let names = || variants.iter().map(AsRef::as_ref);
     let lead = |model: f64| if leads { model } else { 0.0 };

@@ -1,6 +1,6 @@
-//! A [`Tuning`]: what a program overrides about the choice of variants; and what of it holds on a device.
+//! [`Tuning`]: a program's overrides of the choice of variants, and [`Applied`]: their effect on a device.
 //!
-//! Not here: the choice (`plan::decide`).
+//! Not here: the choice (`plan::select_variant`).
 
 use std::sync::{
     Arc,
@@ -25,10 +25,10 @@ use crate::{
     },
 };
 
-/// How variants of kernels are chosen: for which environment, by which tables, close to which sizes.
+/// Choice of kernel variants: environment, tables and preferred sizes.
 ///
-/// The default is the environment that the program runs in, with the built-in tables for its adapter. A value takes effect
-/// for a device ([`DeviceBuilder::tuning`](crate::DeviceBuilder::tuning)) or for the launches of a closure
+/// The default is the program's environment with the built-in tables for its adapter. A tuning takes effect for a
+/// device ([`DeviceBuilder::tuning`](crate::DeviceBuilder::tuning)) or for the launches of a closure
 /// ([`Device::with_tuning`](crate::Device::with_tuning)).
 ///
 /// ```
@@ -56,7 +56,7 @@ impl Default for Tuning {
 }
 
 impl Tuning {
-    /// The choices for an environment, whichever the program runs in.
+    /// The default choices of an environment, whichever the program runs in.
     pub fn for_environment(environment: Environment) -> Self {
         Self { environment, overrides: Knobs::default(), int8_activations: false, tables: Vec::new(), built_in: true }
     }
@@ -86,67 +86,66 @@ impl Tuning {
         Self::for_environment(Environment::Safari)
     }
 
-    /// Prefers variants with workgroups of about so many invocations (0 counts as 1), of every kind of kernel. Of the
-    /// variants that may run, the closest is taken, also if others are faster.
+    /// Prefers variants of all kernels with workgroups of about this many invocations (0 counts as 1). The closest
+    /// legal variant runs, even if others are faster.
     pub fn workgroup_size(mut self, invocations: u32) -> Self {
         self.overrides.workgroup_size = Some(invocations.max(1));
         self
     }
 
-    /// Prefers variants whose workgroups compute tiles of about so many rows and columns (0 counts as 1), of products and
-    /// attentions. Of the variants that may run, the closest is taken, also if others are faster.
+    /// Prefers variants of products and attentions whose workgroups compute tiles of about this many rows and columns
+    /// (0 counts as 1). The closest legal variant runs, even if others are faster.
     pub fn tile_size(mut self, elements: u32) -> Self {
         self.overrides.tile_size = Some(elements.max(1));
         self
     }
 
-    /// Whether functions may be less exact than documented: `tanh`, `erf`, `gelu`, `sin`, `cos`, `tan`, `log1p`, `expm1`,
-    /// `softplus`, `mish` and those made of them then err by up to about 1e-6 absolutely, also where the result is small, and
-    /// `relu`, `min` and `max` may lose NaN. Never so unless asked for, here or by a table that the program gives
-    /// ([`with_table`](Self::with_table)), of which what is said here counts.
+    /// Allows less exact functions than documented. `tanh`, `erf`, `gelu`, `sin`, `cos`, `tan`, `log1p`, `expm1`,
+    /// `softplus`, `mish` and functions made of them then have absolute errors up to about 1e-6, also for small
+    /// results, and `relu`, `min` and `max` may lose NaN. Off unless enabled here or by a table of the program
+    /// ([`with_table`](Self::with_table)); this setting overrides tables.
     pub fn fast_math(mut self, fast: bool) -> Self {
         self.overrides.fast_math = Some(fast);
         self
     }
 
-    /// Whether products of few rows with quantized weights may round the left operand to 8 bits, to multiply
-    /// integers. Each 32 values along the summed axis then share a scale, and a value `x` errs by up to `a/254`, where `a` is
-    /// the largest magnitude among the 32; so a sum `Σ x·w` errs by up to `Σ a·|w|/254` more than it would. Values that are not
-    /// finite make results of no use, and 32 values below 1.5e-36 count as zeros. Never so unless asked for.
+    /// Allows products of few rows with quantized weights to round the left operand to 8 bits, for integer products.
+    /// Each 32 values along the summed axis then share a scale. A value `x` errs by up to `a/254`, with `a` the largest
+    /// magnitude of the 32, so a sum `Σ x·w` errs by up to `Σ a·|w|/254` more. Values that are not finite make results
+    /// meaningless, and 32 values below 1.5e-36 count as zeros. Off unless enabled here.
     pub fn int8_activations(mut self, allowed: bool) -> Self {
         self.int8_activations = allowed;
         self
     }
 
-    /// Whether shaders check each index natively, too, which costs time: launches are proven to stay inside their tensors.
-    /// Browsers check in any case. What is said here counts before what tables say.
+    /// Makes shaders check each index natively, too, which costs time; launches are proven to stay inside their
+    /// tensors. Browsers always check. This setting overrides tables.
     pub fn bounds_checks(mut self, checked: bool) -> Self {
         self.overrides.bounds_checks = Some(checked);
         self
     }
 
-    /// Whether loops of kernels do the work of several rounds at a time: of two (`factor` 2 or 3) or of four (4 or more), or
-    /// of one, as they are written (0 or 1). Results do not change. Inner loops of products and of most reductions are unrolled
-    /// in any case (docs/tuning.md).
+    /// Unrolls loops of kernels by two (`factor` 2 or 3) or four (4 or more), or not (0 or 1). Results do not change.
+    /// Inner loops of products and of most reductions are always unrolled (docs/tuning.md).
     pub fn unroll(mut self, factor: u32) -> Self {
         self.overrides.unroll = UNROLL_FACTORS.into_iter().rfind(|known| *known <= factor.max(1));
         self
     }
 
-    /// How kernels choose by an integer between branches: one `if` after another, or `switch`. Results do not change.
+    /// Sets the form of branches on an integer in kernels: a chain of `if`s, or `switch`. Results do not change.
     pub fn control_flow(mut self, flow: ControlFlow) -> Self {
         self.overrides.control_flow = Some(flow);
         self
     }
 
-    /// Chooses by this table where it says something, before tables given earlier and before those that are built in. It
-    /// is not compared with the device's adapter: who gives a table wants it.
+    /// Adds a table, which has precedence over tables added earlier and over built-in ones. It is not compared with the
+    /// device's adapter.
     pub fn with_table(mut self, table: Table) -> Self {
         self.tables.insert(0, Arc::new(table));
         self
     }
 
-    /// Chooses without the built-in tables: by those given, else by the cost model.
+    /// Ignores the built-in tables: added tables decide, else the cost model.
     pub fn without_built_in_tables(mut self) -> Self {
         self.built_in = false;
         self
@@ -158,33 +157,33 @@ impl Tuning {
     }
 }
 
-/// What a tuning comes to on a device.
+/// A tuning on a device.
 #[derive(Debug)]
 pub(crate) struct Applied {
-    /// Tells the plans of one tuning from those of another.
+    /// Distinguishes the plans of tunings.
     pub(crate) id: u64,
     pub(crate) tuning: Tuning,
-    /// The device, with the features that the tuning allows.
+    /// The device, without features that the tuning forbids.
     pub(crate) info: DeviceInfo,
-    /// In the order in which they are asked.
+    /// In order of precedence.
     pub(crate) tables: Vec<Arc<Table>>,
-    /// What the environment and the adapter are expected to like.
+    /// Expected preferences of the environment and the adapter.
     pub(crate) prior: Prior,
 }
 
-/// What tables expect, taken together: what the program's say, then what an environment's says, then what a vendor's says.
+/// Preferences of tables, in order of precedence: the program's, the environment's, the vendor's.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Prior {
     pub(crate) knobs: Knobs,
-    /// The table that the sizes are from.
+    /// Name of the table with the sizes.
     pub(crate) sizes_of: String,
 }
 
 impl Prior {
-    /// Of a program's tables, in the order in which they are asked, and of the built-in ones that serve a device.
+    /// Combines a program's tables, in order of precedence, with the built-in ones for a device.
     fn of(given: &[Arc<Table>], tables: &[Table]) -> Self {
-        // What was measured on this very adapter, and the cost model that fills its gaps, know more than what is expected of its
-        // vendor's adapters.
+        // Measurements of this very adapter, with the cost model in their gaps, are better than expectations of its
+        // vendor.
         let is_measured = tables.iter().any(|table| table.status == Status::Measured && table.names_adapters());
         let asked = tables.iter().filter(|table| !is_measured || table.adapters.is_none() || table.names_adapters());
         let mut asked: Vec<&Table> = asked.collect();
@@ -198,7 +197,7 @@ impl Prior {
 }
 
 impl Applied {
-    /// What is asked of shaders: by the program, else by the prior.
+    /// Style of shaders: of the program, else of the prior.
     pub(crate) fn style(&self) -> Style {
         let knobs = self.tuning.overrides.or(self.prior.knobs);
         Style {
@@ -215,7 +214,7 @@ impl Applied {
         let serves = |table: &Table| tuning.built_in && table.is_about(tuning.environment, vendor, &info.name);
         let mut found: Vec<Table> = built_in(serves).collect();
         let prior = Prior::of(&tuning.tables, &found);
-        // What names adapters knows more than what is about all of them, and measurements more than priors.
+        // Tables that name adapters come before general ones, and measurements before priors.
         found.retain(|table| !table.entries.is_empty());
         let rank = |table: &Table| (table.status != Status::Measured, table.adapters.is_none());
         sort_by(&mut found, |a, b| rank(a) < rank(b));
@@ -226,13 +225,13 @@ impl Applied {
         Self { id: IDS.fetch_add(1, Ordering::Relaxed), tuning: tuning.clone(), info, tables, prior }
     }
 
-    /// The sizes that the program overrides; `None` if nothing.
+    /// Sizes that the program overrides, if any.
     pub(crate) fn overrides(&self) -> Option<&Knobs> {
         Some(&self.tuning.overrides).filter(|overrides| overrides.has_sizes())
     }
 }
 
-/// Who designed the adapter of a device.
+/// Designer of a device's adapter.
 pub(crate) fn vendor(info: &DeviceInfo) -> Vendor {
     if info.kind == AdapterKind::Software {
         Vendor::Software
@@ -241,8 +240,8 @@ pub(crate) fn vendor(info: &DeviceInfo) -> Vendor {
     }
 }
 
-/// The hardware of a device, by the program's tables or by those built in about the adapter: whatever the environment, and also where
-/// these decide nothing else.
+/// Figures of a device, from the program's tables or the built-in ones about the adapter, in any environment, including
+/// tables that decide nothing else.
 fn hardware(given: &[Arc<Table>], vendor: Vendor, info: &DeviceInfo) -> Option<Hardware> {
     let mut found = given.iter().find_map(|table| table.hardware);
     if found.is_some() {
@@ -261,7 +260,7 @@ fn hardware(given: &[Arc<Table>], vendor: Vendor, info: &DeviceInfo) -> Option<H
     found
 }
 
-/// Whether a GPU is integrated; `None` where nobody says, as in browsers.
+/// True for an integrated GPU; `None` if unknown, as in browsers.
 fn kind(info: &DeviceInfo) -> Option<bool> {
     match info.kind {
         AdapterKind::Discrete => Some(false),
@@ -271,7 +270,7 @@ fn kind(info: &DeviceInfo) -> Option<bool> {
 }
 
 impl Knobs {
-    /// How far a variant is from these sizes, in powers of two; `None` if they say nothing about its kind.
+    /// Distance of a variant from these sizes, in powers of two; `None` if they do not apply to its kind.
     pub(crate) fn distance(&self, kind: DomainKind, variant: &Variant) -> Option<f64> {
         let apart = |a: u64, b: u32| ((a.max(1) as f64).log2() - f64::from(b.max(1)).log2()).abs();
         let invocations = variant.passes.first().map_or(1, |pass| u64::from(pass.workgroup_size));
@@ -280,7 +279,7 @@ impl Knobs {
         let tile = self.tile_size.filter(|_| tiled).map(|wanted| {
             let [rows, columns, _] = variant.schedule.extents();
             match variant.schedule {
-                // An attention or weighted sum has all columns of its rows; its keys are what a tile has across.
+                // An attention or weighted sum has all columns of its rows; its tiles extend over rows and keys.
                 Schedule::Attention(attention) => (apart(rows, wanted) + apart(attention.keys().into(), wanted)) / 2.0,
                 Schedule::WeightedSum(sum) => (apart(rows, wanted) + apart(sum.keys().into(), wanted)) / 2.0,
                 _ => (apart(rows, wanted) + apart(columns, wanted)) / 2.0,

@@ -1,4 +1,4 @@
-//! The tunings that a device was asked for, and what each comes to on it.
+//! [`Tunings`]: the tunings that a device was asked for, applied to it.
 
 use std::sync::{Arc, Mutex};
 
@@ -9,19 +9,18 @@ use crate::{
     tune::tuning::{Applied, Tuning},
 };
 
-/// Tunings that a device remembers besides its own, with their plans.
+/// Limit of applied tunings besides the device's own, with their plans.
 const MAX_REMEMBERED: usize = 16;
 
-/// The tunings of a device.
 #[derive(Debug)]
 pub(crate) struct Tunings {
     pub(crate) own: Arc<Applied>,
-    /// Those of closures: equal ones share their plans.
+    /// Tunings of closures: equal ones share their plans.
     others: Mutex<Vec<Arc<Applied>>>,
-    /// Why the table that the program kept was not used.
+    /// The reason to ignore the program's table.
     #[cfg(feature = "tune")]
     pub(crate) problem: Option<Error>,
-    /// When the device was last busy with a measurement.
+    /// End of the device's latest measurement.
     #[cfg(feature = "tune")]
     pub(crate) measured: Mutex<Option<web_time::Instant>>,
 }

@@ -1,7 +1,7 @@
-//! The shaders that quantize: which there are, what they bind, and their texts, put together of parts written by hand (`wgsl`).
+//! Shaders that quantize: their bindings and sources, assembled from hand-written parts (`wgsl`).
 //!
-//! Input: a [`Shader`], one step of quantizing with one scheme. Output: its text, in which the scheme is constants and choices
-//! of parts, so that nothing about it is decided while a shader runs.
+//! Input: a [`Shader`], one step of quantizing by one scheme. Output: its source, with the scheme as constants and as a
+//! choice of parts, so that shaders decide nothing about it.
 
 use fuse_artifact::{DType, Packing};
 use fuse_quantize::{ScaleDType, Symmetry};
@@ -11,41 +11,42 @@ use super::wgsl;
 /// Invocations of a workgroup.
 pub(super) const INVOCATIONS: u32 = 64;
 
-/// What one invocation reduces, or quantizes: neighbours along an axis. The definition of a mean depends on it, and so do
-/// the places of words: so many values of any width take whole words.
+/// Neighbours along an axis that one invocation reduces or quantizes. Means and the layout of words depend on this
+/// number: this many values of any width fill whole words.
 pub(super) const NEIGHBOURS: u32 = 32;
 
-/// What the values of a group are reduced to.
+/// Statistic of the values of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Statistic {
     /// The largest magnitude.
     Most,
-    /// The least and the largest value, as words that compare as the values do.
+    /// The least and the largest value, as words that compare like the values.
     Range,
     /// The sum of magnitudes.
     Magnitudes,
     /// The sum.
     Sum,
-    /// The sum of distances from the mean, of groups whose sums are known.
+    /// The sum of distances from the mean, for groups with known sums.
     Distances,
 }
 
 /// One step of quantizing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Shader {
-    /// The statistic of each [`NEIGHBOURS`] values of a group. Buffers: values, whether values are refused, statistics, and
+    /// The statistic of each [`NEIGHBOURS`] values of a group. Buffers: values, flag of refused values, statistics, and
     /// for distances the sums of groups.
     Values { statistic: Statistic, values: DType },
-    /// The statistic of each [`NEIGHBOURS`] of these. Buffers: statistics, fewer statistics.
+    /// The statistic of each [`NEIGHBOURS`] partial ones. Buffers: statistics, fewer statistics.
     Partials { statistic: Statistic },
-    /// Scales and offsets of groups. Buffers: statistics, whether values are refused, scales, and with distances sums.
+    /// Scales and offsets of groups. Buffers: statistics, flag of refused values, scales, and for distances the sums.
     Pairs { packing: Packing, symmetry: Symmetry, scales: ScaleDType },
     /// Words of codes. Buffers: values, scales, words.
     Codes { packing: Packing, scales: ScaleDType, values: DType },
 }
 
 impl Statistic {
-    /// What the pairs of a scheme with [`Rounding::Nearest`](fuse_quantize::Rounding::Nearest) are made from.
+    /// The statistic from which a scheme with [`Rounding::Nearest`](fuse_quantize::Rounding::Nearest) computes scales
+    /// and offsets.
     pub(super) const fn of(packing: Packing, symmetry: Symmetry) -> Self {
         match (packing, symmetry) {
             (Packing::Q1, Symmetry::Symmetric) => Self::Magnitudes,
@@ -55,12 +56,12 @@ impl Statistic {
         }
     }
 
-    /// Words of one.
+    /// Words per statistic.
     pub(super) const fn words(self) -> u64 {
         if matches!(self, Self::Range) { 2 } else { 1 }
     }
 
-    /// What is reduced further as this is.
+    /// The statistic that further reduces partial ones.
     pub(super) const fn kind(self) -> Self {
         if matches!(self, Self::Magnitudes | Self::Distances) { Self::Sum } else { self }
     }
@@ -75,7 +76,7 @@ impl Statistic {
         }
     }
 
-    /// Its type, the statistic of no values, that of two parts, and that of the value `x`.
+    /// WGSL of its type, its neutral element, its combination of `a` and `b`, and its value for `x`.
     const fn definition(self) -> [&'static str; 4] {
         match self {
             Self::Most => ["u32", "0u", "max(a, b)", "x & ~SIGN"],
@@ -88,7 +89,6 @@ impl Statistic {
 }
 
 impl Shader {
-    /// The name in profiles and errors.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Values { .. } => "quantize.values",
@@ -98,7 +98,6 @@ impl Shader {
         }
     }
 
-    /// Which of its kind it is, for profiles and errors.
     pub(super) const fn variant(self) -> &'static str {
         match self {
             Self::Values { statistic, .. } | Self::Partials { statistic } => statistic.name(),
@@ -106,7 +105,7 @@ impl Shader {
         }
     }
 
-    /// Which of its buffers it writes.
+    /// Writability of its buffers.
     pub(super) fn writes(self) -> &'static [bool] {
         match self {
             Self::Values { statistic: Statistic::Distances, .. }
@@ -117,7 +116,7 @@ impl Shader {
         }
     }
 
-    /// The text.
+    /// The WGSL source.
     pub(super) fn text(self) -> String {
         let main = match self {
             Self::Values { statistic, values } => {
@@ -146,7 +145,7 @@ impl Shader {
     }
 }
 
-/// What a reduction works with.
+/// Definitions of a reduction.
 fn partial(statistic: Statistic) -> String {
     let [partial, none, join, term] = statistic.definition();
     format!(
@@ -164,12 +163,12 @@ fn statistic(x: u32, middle: u32) -> Partial {{
     )
 }
 
-/// How a value is read.
+/// Code that reads a value.
 const fn read(values: DType) -> &'static str {
     if matches!(values, DType::F16) { wgsl::READ_HALVES } else { wgsl::READ_WORDS }
 }
 
-/// How numbers are rounded to what scales are stored as, and a pair is stored.
+/// Code that rounds numbers to the type of scales, and stores a pair.
 const fn store(scales: ScaleDType) -> &'static str {
     match scales {
         ScaleDType::F16 => wgsl::STORE_HALVES,
@@ -177,7 +176,7 @@ const fn store(scales: ScaleDType) -> &'static str {
     }
 }
 
-/// How a pair is read.
+/// Code that reads a pair.
 const fn load(scales: ScaleDType) -> &'static str {
     match scales {
         ScaleDType::F16 => wgsl::LOAD_HALVES,
@@ -185,7 +184,7 @@ const fn load(scales: ScaleDType) -> &'static str {
     }
 }
 
-/// The pair of a group by its statistic: `span` of `fuse-quantize`, line by line.
+/// Code that computes a group's pair from its statistic: `span` of `fuse-quantize`, line by line.
 fn pairs(packing: Packing, symmetry: Symmetry) -> String {
     let largest = packing.largest() as f32;
     let constant = |name: &str, value: f32| format!("const {name} = {:#010x}u; // {value}\n", value.to_bits());
