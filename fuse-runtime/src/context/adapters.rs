@@ -1,13 +1,13 @@
-//! The adapters of this machine, and opening them.
+//! Enumeration and opening of adapters.
 //!
-//! Natively the process has one instance per choice of backends, which lives as long as the process: the last instance that goes
-//! takes the driver's code out of memory, and threads that have used NVIDIA's still call into it when they end (the destructors
-//! of its `pthread` keys), which is a segmentation fault. One thread at a time makes instances and opens devices, because that
-//! driver has data races there (gfx-rs/wgpu#5930, kvark/blade#336).
+//! Natively the process has one instance per choice of backends, which is never dropped. The last instance would unload
+//! the driver, but threads that have used NVIDIA's still call into it when they end (destructors of its `pthread`
+//! keys), and crash. One thread at a time makes instances and opens devices, because that driver has data races there
+//! (gfx-rs/wgpu#5930, kvark/blade#336).
 
 use crate::context::info::Backend;
 
-/// The adapters of a backend, or of all that are compiled in; OpenGL is never used.
+/// Adapters of a backend, or of all compiled ones except OpenGL.
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) async fn adapters(backend: Option<Backend>) -> Vec<wgpu::Adapter> {
     let backends = backends(backend);
@@ -23,8 +23,8 @@ pub(crate) async fn adapters(backend: Option<Backend>) -> Vec<wgpu::Adapter> {
     pollster::block_on(instance.enumerate_adapters(backends))
 }
 
-/// The adapter that the browser offers. Chromium may answer first that it has none, where its GPU process is about to start on
-/// NVIDIA's driver: it is asked again, without a preference and with it, before that counts.
+/// The browser's adapter. Chromium may report none while its GPU process starts on NVIDIA's driver, so this asks three
+/// times, with and without a preference.
 #[cfg(target_arch = "wasm32")]
 pub(crate) async fn adapters(backend: Option<Backend>) -> Vec<wgpu::Adapter> {
     use wgpu::PowerPreference::{HighPerformance, None as NoPreference};
@@ -38,14 +38,13 @@ pub(crate) async fn adapters(backend: Option<Backend>) -> Vec<wgpu::Adapter> {
     vec![]
 }
 
-/// Opens `adapter`.
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) async fn request_device(
     adapter: &wgpu::Adapter,
     descriptor: &wgpu::DeviceDescriptor<'_>,
 ) -> Result<(wgpu::Device, wgpu::Queue), wgpu::RequestDeviceError> {
     let _alone = native::drivers();
-    // Ready at once, natively; a lock that is held while awaiting would keep the future of a device on one thread.
+    // Ready at once, natively; holding a lock across an await would tie the future of a device to one thread.
     pollster::block_on(adapter.request_device(descriptor))
 }
 
@@ -56,7 +55,7 @@ fn backends(backend: Option<Backend>) -> wgpu::Backends {
 fn instance(backends: wgpu::Backends) -> wgpu::Instance {
     let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
     descriptor.backends = backends;
-    // Shaders are validated when they are compiled; `WGPU_VALIDATION` and `WGPU_DEBUG` bring the driver's layers.
+    // Shaders are validated when they are compiled; `WGPU_VALIDATION` and `WGPU_DEBUG` enable the driver's layers.
     descriptor.flags = wgpu::InstanceFlags::empty().with_env();
     wgpu::Instance::new(descriptor)
 }
@@ -71,7 +70,7 @@ mod native {
 
     static DRIVERS: Mutex<Instances> = Mutex::new(vec![]);
 
-    /// The instances that exist, for the one thread that may talk to drivers as a whole.
+    /// Existing instances; the lock serializes calls to drivers as a whole.
     pub(super) fn drivers() -> MutexGuard<'static, Instances> {
         lock(&DRIVERS)
     }

@@ -1,7 +1,8 @@
-//! Functions that can be launched: those of the program, and those that were made while it runs.
+//! Launchable functions: those of the program, and those made at run time.
 //!
 //! # Invariant
-//! Plans and pipelines do not keep a made function alive. They go when a launch is planned after the function is gone.
+//! Plans and pipelines do not keep a made function alive. They are dropped when a launch is planned after the function
+//! is gone.
 
 use std::{
     borrow::Cow,
@@ -17,31 +18,31 @@ use fuse_artifact::{Function, Text};
 
 use crate::context::lock::lock;
 
-/// A function that was made at run time. It goes with its last holder.
+/// A function made at run time. It is dropped with its last holder.
 #[derive(Debug)]
 pub struct MadeFunction {
-    /// Above 0, and never used twice.
+    /// Above 0 and never reused.
     id: u64,
     function: Function,
 }
 
-/// A function that can be launched.
+/// A launchable function.
 #[derive(Clone, Debug)]
 pub enum Callable {
-    /// Of the program.
+    /// A function of the program.
     Program(&'static Function),
-    /// Made at run time.
+    /// A function made at run time.
     Made(Arc<MadeFunction>),
 }
 
 impl Callable {
-    /// A function that was made at run time.
+    /// Wraps a function made at run time.
     pub fn made(function: Function) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         Self::Made(Arc::new(MadeFunction { id: NEXT.fetch_add(1, Ordering::Relaxed), function }))
     }
 
-    /// The number of a made function; 0 of the program's.
+    /// The number of a made function; 0 for the program's.
     pub(crate) fn id(&self) -> u64 {
         match self {
             Self::Program(_) => 0,
@@ -49,7 +50,6 @@ impl Callable {
         }
     }
 
-    /// The function without keeping it alive.
     pub(crate) fn downgrade(&self) -> WeakCallable {
         match self {
             Self::Program(function) => WeakCallable::Program(function),
@@ -83,7 +83,6 @@ pub(crate) enum WeakCallable {
 }
 
 impl WeakCallable {
-    /// The function, unless it is gone.
     pub(crate) fn upgrade(&self) -> Option<Callable> {
         match self {
             Self::Program(function) => Some(Callable::Program(function)),
@@ -95,7 +94,7 @@ impl WeakCallable {
         matches!(self, Self::Made(made) if made.strong_count() == 0)
     }
 
-    /// Whether it is this very function: memory of a made one is not used again while a plan names it.
+    /// True if both are the same function. The memory of a made one is not reused while a plan names it.
     pub(crate) fn is(&self, other: &Callable) -> bool {
         match (self, other) {
             (Self::Program(function), Callable::Program(other)) => std::ptr::eq(*function, *other),
@@ -105,7 +104,7 @@ impl WeakCallable {
     }
 }
 
-/// A name that outlives its function. Each distinct name of a made function is kept once, until the process ends.
+/// A `'static` copy of a name. Each distinct name of made functions is kept once, until the process ends.
 pub(crate) fn lasting(name: &Text) -> &'static str {
     static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     match name {

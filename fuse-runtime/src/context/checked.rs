@@ -1,9 +1,8 @@
-//! For tests (feature `checked`): shaders that check each index into storage and workgroup arrays, in buffers of exact size
-//! that hold poison wherever nothing was written.
+//! Shaders that check each index into storage and workgroup arrays, for tests (feature `checked`). Buffers then have
+//! their exact sizes, and hold poison where nothing was written.
 //!
-//! Input: the text of a shader. Output: one that counts the indices that leave their arrays, and stays inside. Drivers hide
-//! most such reads. Without the feature [`Checks`] has no value, and neither has a handle to it, so that nothing of this is in
-//! programs.
+//! Input: a shader. Output: one that counts indices out of bounds and stays inside its arrays. Drivers hide most such
+//! accesses. Without the feature, [`Checks`] and its handle have no values, so programs contain none of this code.
 
 #[cfg(not(all(feature = "checked", not(target_arch = "wasm32"))))]
 mod off;

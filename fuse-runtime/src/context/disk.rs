@@ -1,7 +1,7 @@
-//! Compiled pipelines on disk.
+//! [`DiskCache`]: compiled pipelines on disk.
 //!
-//! One file per adapter. It starts with a header of ours, so that a damaged, foreign or half-written file is noticed
-//! and ignored before the driver sees it; drivers check their own header on top. Files are replaced atomically.
+//! One file per adapter. Its header reveals damaged, foreign and half-written files before the driver sees them;
+//! drivers check their own header, too. Files are replaced atomically.
 
 use std::{
     fs,
@@ -16,7 +16,7 @@ use std::{
 
 use crate::context::{error::Error, fault::scoped, lock::lock};
 
-/// Where compiled pipelines are kept on disk.
+/// Location of compiled pipelines on disk.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) enum CacheChoice {
     /// `FUSE_CACHE_DIR`, or the platform's cache folder.
@@ -24,7 +24,7 @@ pub(crate) enum CacheChoice {
     Platform,
     /// This folder.
     Folder(PathBuf),
-    /// Nowhere.
+    /// No location.
     Off,
 }
 
@@ -33,7 +33,7 @@ const MAGIC: &[u8; 8] = b"fusepc01";
 /// Magic, adapter, checksum.
 const HEADER: usize = 24;
 
-/// The largest file of compiled pipelines.
+/// Limit of a file's bytes.
 const MAX_CACHE: u64 = 1 << 28;
 
 /// The cache file of one adapter.
@@ -41,12 +41,12 @@ pub(crate) struct DiskCache {
     cache: wgpu::PipelineCache,
     path: PathBuf,
     adapter: u64,
-    /// The checksum of what the file holds, to write only changes.
+    /// Checksum of the file's content, to write only changes.
     saved: Mutex<Option<u64>>,
 }
 
 impl DiskCache {
-    /// Opens the adapter's file in the chosen folder; `None` if there is no folder or the driver has no cache.
+    /// Opens the adapter's file; `None` if there is no folder or the driver has no cache.
     pub(crate) fn open(device: &wgpu::Device, adapter: &wgpu::AdapterInfo, choice: &CacheChoice) -> Option<Self> {
         let path = folder(choice)?.join(wgpu::util::pipeline_cache_key(adapter)?);
         let id = checksum(format!("{}\n{}\n{}", adapter.name, adapter.driver, adapter.driver_info).as_bytes());
@@ -63,7 +63,7 @@ impl DiskCache {
         &self.cache
     }
 
-    /// Writes the file if the cache has changed since it was read or written.
+    /// Writes the file if the cache has changed.
     pub(crate) fn save(&self) -> Result<(), Error> {
         let Some(data) = self.cache.get_data() else { return Ok(()) };
         let sum = checksum(&data);
@@ -98,15 +98,15 @@ fn folder(choice: &CacheChoice) -> Option<PathBuf> {
     }
 }
 
-/// The driver's data in a file of ours for this adapter.
+/// The driver's data in a file for this adapter.
 fn payload(content: &[u8], adapter: u64) -> Option<&[u8]> {
     let (header, data) = content.split_at_checked(HEADER)?;
     let expected = [&MAGIC[..], &adapter.to_le_bytes(), &checksum(data).to_le_bytes()].concat();
     (header == expected).then_some(data)
 }
 
-/// Whether a file, and the folder that it is in, are this user's or an administrator's, and nobody else may write them: drivers
-/// do not expect data that others made.
+/// True if a file and its folder belong to this user or an administrator and nobody else can write them. Drivers trust
+/// the data.
 #[cfg(unix)]
 fn trusted(path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -123,14 +123,14 @@ fn trusted(_: &Path) -> bool {
     true
 }
 
-/// Whether what `owner` has with these permissions is `user`'s own.
+/// True if `owner` is the user or an administrator, and only the owner can write.
 #[cfg(unix)]
 const fn is_own(owner: u32, mode: u32, user: u32) -> bool {
     const WRITABLE_BY_ALL: u32 = 0o002;
     (owner == user || owner == 0) && mode & WRITABLE_BY_ALL == 0
 }
 
-/// The content of a regular file of at most so many bytes. Of others, some never end, and some never begin.
+/// Reads a regular file of at most `most` bytes. Reads of other files may never end, or never begin.
 pub(crate) fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let refused = |found: String| io::Error::new(io::ErrorKind::InvalidInput, found);
     let check = |found: &fs::Metadata| match (found.is_file(), found.len()) {
@@ -138,7 +138,7 @@ pub(crate) fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
         (true, bytes) if bytes > most => Err(refused(format!("expected at most {most} bytes, found {bytes}"))),
         (true, _) => Ok(()),
     };
-    // Before it is opened, too: a pipe waits for whoever writes to it.
+    // Checked before opening, too: opening a pipe waits for a writer.
     check(&fs::metadata(path)?)?;
     let file = fs::File::open(path)?;
     check(&file.metadata()?)?;
@@ -148,13 +148,13 @@ pub(crate) fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
 }
 
 fn checksum(data: &[u8]) -> u64 {
-    // Stable enough: a changed algorithm makes old files foreign, and those are ignored.
+    // Stable enough: another algorithm makes old files foreign, hence ignored.
     let mut hasher = DefaultHasher::new();
     hasher.write(data);
     hasher.finish()
 }
 
-/// Writes beside the file and renames, so that readers see the old content or the new, never a part.
+/// Writes to a neighbouring file and renames it, so that readers see the old content or the new, never a part.
 pub(crate) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     static WRITES: AtomicU64 = AtomicU64::new(0);
     if let Some(folder) = path.parent() {

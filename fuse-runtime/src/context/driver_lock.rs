@@ -1,21 +1,20 @@
-//! What drivers cannot do at the same time, in all devices of a process.
+//! Works around an NVIDIA deadlock: never destroy a device while pipelines compile.
 //!
-//! NVIDIA's driver for Linux (2026) holds a lock of the whole process while it destroys a device, and waits for a thread of its own
-//! that needs the lock if pipelines are compiled meanwhile: neither ends. Tests that open a device each, side by side, met that
-//! within seconds.
+//! NVIDIA's driver for Linux (2026) holds a lock of the whole process while it destroys a device, and waits for a
+//! thread of its own that needs the lock if pipelines are compiled meanwhile. Tests that each opened a device in
+//! parallel hung within seconds.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
 use crate::context::lock::lock;
 
-/// Who is at it.
 #[derive(Default)]
 struct LockState {
     compiling: usize,
     closing: bool,
 }
 
-/// Turns of compiling pipelines, which many threads may do together, and of closing devices, which nothing else goes beside.
+/// Many threads may compile together; closing excludes compiling and other closing.
 struct Turns {
     state: Mutex<LockState>,
     changed: Condvar,
@@ -23,10 +22,10 @@ struct Turns {
 
 static TURNS: Turns = Turns { state: Mutex::new(LockState { compiling: 0, closing: false }), changed: Condvar::new() };
 
-/// The right to compile, until it drops. A thread that has it closes no device.
+/// The right to compile, until dropped. A thread that has it must not close a device.
 pub(crate) struct Compiling(&'static Turns);
 
-/// The right to close a device, until it drops.
+/// The right to close a device, until dropped.
 pub(crate) struct Closing(&'static Turns);
 
 /// Waits until no device is being closed.

@@ -1,4 +1,4 @@
-//! Element types: how numbers of the host become bytes of a buffer.
+//! Element types, and their bytes in buffers.
 
 use std::{borrow::Cow, fmt::Debug};
 
@@ -14,15 +14,15 @@ pub trait Element: sealed::Sealed + Copy + Debug + Default + PartialEq + Send + 
     /// The dtype.
     const DTYPE: DType;
 
-    /// The values as they lie in a buffer.
+    /// Encodes values for a buffer.
     #[doc(hidden)]
     fn encode(values: &[Self]) -> Cow<'_, [u8]>;
 
-    /// The values that `bytes` of a buffer hold.
+    /// Decodes values of a buffer.
     #[doc(hidden)]
     fn decode(bytes: &[u8]) -> Vec<Self>;
 
-    /// The bits of a host scalar, as `Uniform::Scalar` says: an `f16` is widened to `f32`.
+    /// Bits of a host scalar, as in `Uniform::Scalar`: an `f16` is widened to `f32`.
     #[doc(hidden)]
     fn scalar_bits(self) -> u32;
 }
@@ -41,7 +41,8 @@ pub trait Number: Element {}
 )]
 pub trait Signed: Number {}
 
-/// A number of 32 bits: `f32`, `i32` or `u32`. Bound of expressions with an integer that [`struct@f16`] does not hold.
+/// A number of 32 bits: `f32`, `i32` or `u32`. Bound of expressions with an integer that [`struct@f16`] cannot
+/// represent.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not hold an integer of the expression",
     label = "expected elements of `f32`, `i32` or `u32`"
@@ -49,7 +50,7 @@ pub trait Signed: Number {}
 #[doc(hidden)]
 pub trait Wide: Number {}
 
-/// The same with a sign: `f32` or `i32`.
+/// A signed number of 32 bits: `f32` or `i32`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not hold an integer of the expression",
     label = "expected elements of `f32` or `i32`"
@@ -57,7 +58,7 @@ pub trait Wide: Number {}
 #[doc(hidden)]
 pub trait SignedWide: Wide {}
 
-/// `f32` or `u32`: an integer beyond those of `i32`.
+/// `f32` or `u32`: bound of expressions with an integer beyond `i32`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not hold an integer of the expression",
     label = "expected elements of `f32` or `u32`"
@@ -79,7 +80,7 @@ pub trait Integer: Number {}
     label = "expected elements of `f32` or `f16`"
 )]
 pub trait Float: Number {
-    /// The nearest value to `value`.
+    /// The element nearest to `value`.
     #[doc(hidden)]
     fn from_f32(value: f32) -> Self;
 }
@@ -170,7 +171,7 @@ impl Float for f16 {
     }
 }
 
-/// A scalar, given by its bits in a uniform block, as it lies in a storage buffer.
+/// Encodes a scalar for a storage buffer, from its bits in a uniform block.
 pub(crate) fn scalar_bytes(dtype: DType, bits: u32) -> Vec<u8> {
     match dtype {
         DType::F16 => f16::from_f32(f32::from_bits(bits)).to_ne_bytes().to_vec(),

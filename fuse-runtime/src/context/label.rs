@@ -1,6 +1,5 @@
-//! The name of a dispatch, for profiles and errors.
+//! [`Label`]: the name of a dispatch, for profiles and errors.
 
-/// What a dispatch is, for profiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Label {
     pub(crate) function: &'static str,

@@ -1,7 +1,7 @@
-//! Compute pipelines, by pass.
+//! [`Pipelines`]: compute pipelines by pass.
 //!
 //! Input: a [`Pass`]. Output: a shared [`Pipeline`]. Bind group layouts depend only on the size of the uniform block
-//! and on which buffers are written, so that most pipelines share theirs.
+//! and on the writability of buffers, so most pipelines share theirs.
 
 use std::{
     borrow::Cow,
@@ -24,14 +24,14 @@ use crate::context::{
     specialization::Specialization,
 };
 
-/// A compiled pass. Ids are never used twice.
+/// A compiled pass. Ids are never reused.
 pub(crate) struct Pipeline {
     pub(crate) id: u64,
     pub(crate) compute: wgpu::ComputePipeline,
     pub(crate) layout: Arc<Layout>,
 }
 
-/// A bind group layout. Ids are never used twice.
+/// A bind group layout. Ids are never reused.
 pub(crate) struct Layout {
     pub(crate) id: u64,
     pub(crate) group: wgpu::BindGroupLayout,
@@ -40,19 +40,18 @@ pub(crate) struct Layout {
     pipeline: wgpu::PipelineLayout,
 }
 
-/// What a layout depends on.
+/// Key of a layout.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Signature {
     uniform_bytes: u64,
     writable: Vec<bool>,
 }
 
-/// The pipelines of a device.
 pub(crate) struct Pipelines {
     device: wgpu::Device,
     #[cfg(target_arch = "wasm32")]
     fault: Arc<Fault>,
-    /// Whether a browser compiles the shaders.
+    /// True if a browser compiles the shaders.
     browser: bool,
     disk: Option<DiskCache>,
     checks: Option<SharedChecks>,
@@ -61,11 +60,11 @@ pub(crate) struct Pipelines {
 
 #[derive(Default)]
 struct PipelineState {
-    /// By the number of the function (0 if it is the program's), the address of the pass, and specialization.
+    /// By number of the function (0 for the program's), address of the pass, and specialization.
     pipelines: HashMap<(u64, usize, Specialization), Arc<Pipeline>>,
-    /// The functions made at run time that have pipelines, by their numbers.
+    /// Functions made at run time that have pipelines, by number.
     made: HashMap<u64, WeakCallable>,
-    /// How many were ever made.
+    /// Number of pipelines ever made.
     count: u64,
     layouts: HashMap<Signature, Arc<Layout>>,
 }
@@ -93,7 +92,7 @@ impl Pipelines {
         }
     }
 
-    /// The pipeline of a pass of a function in a specialization, compiled if this is its first use. `features` are those of its variant.
+    /// The pipeline of a pass in a specialization, compiled on first use. `features` are those of its variant.
     pub(crate) fn get(
         &self,
         (pass, function): (&Pass, Option<&Callable>),
@@ -105,7 +104,7 @@ impl Pipelines {
         if let Some(pipeline) = lock(&self.state).pipelines.get(&key) {
             return Ok(Arc::clone(pipeline));
         }
-        // Compiled without the lock: other threads may launch meanwhile. If two compile the same pass, one wins.
+        // Compiled without the lock, so that other threads can launch. If two compile the same pass, one wins.
         let layout = self.layout(pass, key.2.uniform_bytes(pass))?;
         let compute = self.compile(pass, &key.2, features, &layout, label)?;
         let mut state = lock(&self.state);
@@ -117,7 +116,7 @@ impl Pipelines {
         Ok(Arc::clone(state.pipelines.entry(key).or_insert_with(|| Arc::new(Pipeline { id, compute, layout }))))
     }
 
-    /// Whether the pipeline of a pass of a function in a specialization exists.
+    /// True if the pipeline of a pass in a specialization exists.
     pub(crate) fn contains(
         &self,
         (pass, function): (&Pass, Option<&Callable>),
@@ -127,7 +126,8 @@ impl Pipelines {
         lock(&self.state).pipelines.contains_key(&(id, ptr::from_ref(pass).addr(), specialization))
     }
 
-    /// Drops the pipelines of functions that are gone, unless a sequence has them. Returns whether there were such functions.
+    /// Drops the pipelines of functions that are gone, except those that sequences hold; true if there were such
+    /// functions.
     pub(crate) fn forget_gone(&self) -> bool {
         let mut state = lock(&self.state);
         let PipelineState { pipelines, made, .. } = &mut *state;
@@ -138,12 +138,12 @@ impl Pipelines {
         }
         let gone: Vec<_> = pipelines.extract_if(|(id, ..), _| *id != 0 && !made.contains_key(id)).collect();
         drop(state);
-        // Drivers take their time: other threads need not wait for it.
+        // Outside of the lock, because drivers take their time.
         drop(gone);
         true
     }
 
-    /// Drops the pipelines for certain sizes that no plan and no sequence has.
+    /// Drops specialized pipelines that no plan or sequence holds.
     pub(crate) fn forget_unused(&self) {
         let mut state = lock(&self.state);
         state
@@ -151,12 +151,10 @@ impl Pipelines {
             .retain(|(_, _, specialization), pipeline| !specialization.has_sizes() || Arc::strong_count(pipeline) > 1);
     }
 
-    /// How many there are.
     pub(crate) fn len(&self) -> usize {
         lock(&self.state).pipelines.len()
     }
 
-    /// Writes the compiled pipelines to disk.
     pub(crate) fn save(&self) -> Result<(), Error> {
         self.disk.as_ref().map_or(Ok(()), DiskCache::save)
     }
@@ -181,12 +179,12 @@ impl Pipelines {
         let create = || {
             let source =
                 wgpu::ShaderModuleDescriptor { label: Some(label.kernel), source: wgpu::ShaderSource::Wgsl(text) };
-            // SAFETY: without checks, a shader that leaves its buffers is undefined behavior. Plans check that every
-            // access stays in its tensor for all indices of the domain (`plan::domain`). Coordinates that emitted shaders
-            // compute are clamped to the view, which lies in the tensor; in an empty view they or their strides are 0, and
-            // the buffers of empty tensors have room for any element. Loops are bounded by extents. The indices of
-            // `quantizer` follow from shapes alone. `tests/checked` counts indices that leave their arrays. Browsers keep
-            // their own checks.
+            // SAFETY: without checks, a shader that accesses memory outside of its buffers is undefined behavior. Plans
+            // check that every access stays in its tensor for all indices of the domain (`plan::domain`). Coordinates
+            // computed by shaders are clamped to the view, which lies in the tensor; in an empty view they or their
+            // strides are 0, and the buffers of empty tensors have room for any element. Loops are bounded by extents.
+            // The indices of `quantizer` depend on shapes alone. `tests/checked` counts indices out of bounds. Browsers
+            // keep their own checks.
             let module = unsafe { self.device.create_shader_module_trusted(source, checks) };
             self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
                 label: Some(label.kernel),
@@ -227,12 +225,11 @@ impl Pipelines {
 
 impl Drop for Pipelines {
     fn drop(&mut self) {
-        // Nobody is left to tell: a cache that could not be written costs time at the next start, nothing else.
+        // An unwritten cache only costs time at the next start.
         drop(self.save());
     }
 }
 
-/// The error of a pipeline that could not be made.
 fn refused(kernel: &str, variant: &str, error: Error) -> Error {
     match error {
         Error::OutOfMemory { .. } => error,
@@ -240,8 +237,8 @@ fn refused(kernel: &str, variant: &str, error: Error) -> Error {
     }
 }
 
-/// The text of a shader as its compiler wants it. Browsers want subgroup operations enabled in the text, which naga 30
-/// refuses: it takes the device's feature for that. Chromium spells matrices in another way.
+/// Adapts a shader to its compiler. Browsers require `enable subgroups`, which naga 30 refuses: it takes the device's
+/// feature for that. Chromium has another syntax for matrices.
 fn source(wgsl: &str, features: Features, browser: bool) -> Cow<'_, str> {
     if !browser || features.subgroups == 0 {
         return wgsl.into();
@@ -253,7 +250,7 @@ fn source(wgsl: &str, features: Features, browser: bool) -> Cow<'_, str> {
     format!("enable subgroups;\n{wgsl}").into()
 }
 
-/// For tests: all texts of a pass that a browser may get.
+/// All sources of a pass that a browser may get, for tests.
 pub fn browser_texts(pass: &Pass, features: Features) -> Vec<String> {
     crate::context::specialization::texts(pass, &[])
         .iter()

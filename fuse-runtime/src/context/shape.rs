@@ -20,7 +20,10 @@ impl Shape {
     /// The shape of a single number.
     pub(crate) const SCALAR: Self = Self { rank: 0, dims: [0; MAX_RANK] };
 
-    /// A shape from its dimensions; an error if there are more than [`MAX_RANK`].
+    /// Makes a shape.
+    ///
+    /// # Errors
+    /// [`Error::TooLarge`] if there are more than [`MAX_RANK`] dimensions.
     pub fn new(dims: &[usize]) -> Result<Self, Error> {
         if dims.len() > MAX_RANK {
             return Err(Error::TooLarge {
@@ -35,23 +38,23 @@ impl Shape {
         Ok(shape)
     }
 
-    /// The number of elements, unless it does not fit 64 bits.
+    /// The number of elements, if it fits 64 bits.
     pub fn elements(&self) -> Option<u64> {
-        // A zero anywhere makes the product zero, however large the other dimensions are.
+        // One zero makes the product zero, however large the other dimensions are.
         if self.contains(&0) {
             return Some(0);
         }
         self.iter().try_fold(1u64, |product, &dim| product.checked_mul(dim as u64))
     }
 
-    /// The extent of axis `axis` of `rank` axes, where missing outer axes count as 1.
+    /// The extent of axis `axis` of `rank` axes; missing outer axes have extent 1.
     pub(crate) fn padded(&self, axis: usize, rank: usize) -> usize {
         let missing = rank.saturating_sub(self.len());
         if axis < missing { 1 } else { self[axis - missing] }
     }
 
-    /// The same elements with `rank` axes: outer axes of extent 1 are added or dropped. `None` if one that
-    /// would be dropped is not 1.
+    /// The shape with `rank` axes, after adding or dropping outer axes of extent 1. `None` if a dropped axis has
+    /// another extent.
     pub(crate) fn with_rank(&self, rank: usize) -> Option<Self> {
         let mut dims = [1; MAX_RANK];
         let (from, to) = (self.len(), rank);
@@ -87,7 +90,10 @@ impl fmt::Debug for Shape {
     }
 }
 
-/// `elements` of `dtype` in bytes, if their indices fit 32 bits and they fit a binding of `allowed` bytes.
+/// Bytes of `elements` elements.
+///
+/// # Errors
+/// [`Error::TooLarge`] if indices do not fit 32 bits or the bytes exceed `allowed`.
 pub(crate) fn checked_bytes(what: &str, dtype: DType, elements: Option<u64>, allowed: u64) -> Result<u64, Error> {
     let too_large = |limit, needed, allowed| Error::TooLarge { what: what.to_owned(), limit, needed, allowed };
     let elements = elements.unwrap_or(u64::MAX);

@@ -1,8 +1,8 @@
-//! Specializations: what is decided of a shader's text only where it runs.
+//! Specializations: shaders adapted at run time.
 //!
-//! Input: a [`Pass`] and what is asked of its text. Output: the text for the driver. Every one is a text that was
-//! validated while the program was built, but for constants, which are declarations on lines of their own, and for the shape of
-//! loops (`unroll`) and of choices (`branches`) that the compiler marked.
+//! Input: a [`Pass`] and a [`Style`]. Output: the shader for the driver. It differs from the validated shader only by
+//! constants, which are declarations on lines of their own, and by the form of loops (`unroll`) and branches
+//! (`branches`) that the compiler marked.
 
 mod branches;
 mod unroll;
@@ -20,32 +20,32 @@ use self::{
 };
 use crate::context::control_flow::{ControlFlow, UNROLL_FACTORS};
 
-/// What programs ask of all shaders of some launches.
+/// Wishes of programs about all shaders of some launches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Style {
-    /// Whether functions may be less exact than documented.
+    /// Permission of less exact functions than documented.
     pub(crate) fast_math: bool,
-    /// Whether shaders check their indices.
+    /// Index checks in shaders.
     pub(crate) bounds_checks: bool,
-    /// The factor by which loops are unrolled; up to 1 they stay as they are.
+    /// Unroll factor of loops; 0 and 1 leave them unchanged.
     pub(crate) unroll: u32,
-    /// How texts choose between branches; `None`: as each is written.
+    /// Form of branches; `None` leaves them unchanged.
     pub(crate) control_flow: Option<ControlFlow>,
 }
 
-/// How one pass is compiled. Passes that do not differ in two specializations have one.
+/// Form of one compiled pass. Equal ones share a pipeline.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Specialization {
     style: Style,
-    /// The words of the uniform block, if they are constants.
+    /// Words of the uniform block, if they are constants.
     sizes: Option<Box<[u32]>>,
-    /// The quantized parameters that it reads whose scales are `f32`.
+    /// Quantized parameters of the pass whose scales are `f32`.
     wide: Box<[u16]>,
 }
 
 impl Specialization {
-    /// The specialization of `pass` in a style; with the words of its uniform block as constants, if given and if launches of equal
-    /// shapes do not differ in them; where the quantized parameters `wide` have scales of `f32`.
+    /// Specializes `pass` to a style and to quantized parameters `wide` with scales of `f32`. If given, `words` of the
+    /// uniform block become constants, unless launches of equal shapes differ in them.
     pub(crate) fn new(pass: &Pass, style: Style, words: Option<&[u32]>, wide: &[u16]) -> Self {
         let fast_math = style.fast_math && pass.wgsl.contains(EXACT_MATH);
         let differ = pass.uniforms.iter().any(|uniform| matches!(uniform, Uniform::Scalar { .. }));
@@ -59,12 +59,11 @@ impl Specialization {
         Self { style: Style { fast_math, unroll, control_flow, ..style }, sizes, wide }
     }
 
-    /// Whether shaders check their indices.
     pub(crate) const fn bounds_checks(&self) -> bool {
         self.style.bounds_checks
     }
 
-    /// Whether it is for certain sizes only.
+    /// True if it is for certain sizes.
     pub(crate) const fn has_sizes(&self) -> bool {
         self.sizes.is_some()
     }
@@ -74,7 +73,7 @@ impl Specialization {
         if self.sizes.is_some() { 0 } else { (pass.uniforms.len() as u64 * 4).next_multiple_of(16) }
     }
 
-    /// The text of the pass in this specialization.
+    /// The shader of the pass in this specialization.
     pub(crate) fn text<'p>(&self, pass: &'p Pass) -> Cow<'p, str> {
         let text = pass.wgsl.text();
         let text = if self.style.fast_math { text.replacen(EXACT_MATH, FAST_MATH, 1).into() } else { text };
@@ -94,7 +93,7 @@ impl Specialization {
     }
 }
 
-/// The parameters whose scales a pass reads.
+/// Parameters whose scales a pass reads.
 fn quantized(pass: &Pass) -> impl Iterator<Item = u16> {
     pass.bindings.iter().filter_map(|binding| if let Slot::Scales(param) = binding.slot { Some(param) } else { None })
 }
@@ -103,21 +102,21 @@ fn scales_line(param: u16, end: &str) -> String {
     format!("{NARROW_SCALES}{param}{end}")
 }
 
-/// The text with `words` in place of the uniform block: a private variable that nothing writes, so that the driver knows it
-/// but naga does not compute with it. Computing with constants, naga would refuse what wraps around.
+/// Replaces the uniform block by `words`, in a private variable that nothing writes: the driver knows its value, but
+/// naga does not fold it. Folding constants, naga would refuse overflow.
 fn with_sizes(text: &str, pass: &Pass, words: &[u32]) -> String {
     let literals: Vec<String> = words.iter().map(|word| format!("{word}u")).collect();
     let constant = format!("var<private> p: Params = Params({});", literals.join(", "));
     let text = text.replacen(UNIFORM_BLOCK, &constant, 1);
-    // Workgroups without work return. naga refuses matrix operations after a return that depends on a private variable, which
-    // might differ between invocations.
+    // Workgroups without work return early. naga refuses matrix operations after a return that depends on a private
+    // variable, which is not uniform for it.
     match pass.uniforms.iter().position(|uniform| *uniform == Uniform::Workgroups) {
         Some(word) => text.replace(UNIFORM_WORKGROUPS, &literals[word]),
         None => text,
     }
 }
 
-/// For tests: all texts of a pass that a driver may get, with `words` where sizes are constants.
+/// All shaders of a pass that a driver may get, with `words` as constant sizes, for tests.
 pub fn texts(pass: &Pass, words: &[u32]) -> Vec<String> {
     let wide: Vec<u16> = quantized(pass).collect();
     let mut specializations: Vec<Specialization> = vec![Specialization::new(pass, Style::default(), None, &wide)];

@@ -1,4 +1,4 @@
-//! One dispatch of a launch, ready but for buffers and host scalars.
+//! [`Step`]: one dispatch of a launch, ready but for buffers and host scalars.
 
 use std::sync::Arc;
 
@@ -6,21 +6,20 @@ use fuse_artifact::Slot;
 
 use crate::context::{error::Error, label::Label, pipeline::Pipeline};
 
-/// One dispatch.
 pub(crate) struct Step {
     pub(crate) label: Label,
     pub(crate) pipeline: Arc<Pipeline>,
-    /// The buffers of bindings 1 and up; scratch memory is a temporary here.
+    /// Buffers of bindings 1 and up; scratch memory is a temporary here.
     pub(crate) slots: Box<[Slot]>,
     pub(crate) filled: Filled,
 }
 
-/// A pass with numbers.
+/// Uniform words and grid of a pass.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Filled {
     /// The uniform block; words of host scalars are 0.
     pub(crate) words: Vec<u32>,
-    /// Where host scalars go: word and parameter.
+    /// Places of host scalars: word and parameter.
     pub(crate) scalars: Vec<(u16, u16)>,
     /// Workgroups in x and y.
     pub(crate) grid: [u32; 2],
@@ -29,7 +28,7 @@ pub(crate) struct Filled {
 }
 
 impl Filled {
-    /// So many workgroups, without words. `limit` is the device's limit of workgroups per dimension.
+    /// A grid for this number of workgroups, without words. `limit` is the device's limit per dimension.
     pub(crate) fn new(kernel: &str, workgroups: u32, limit: u32) -> Result<Self, Error> {
         let grid = grid(workgroups, limit);
         if grid[1] > limit {
@@ -44,7 +43,7 @@ impl Filled {
     }
 }
 
-/// `workgroups` in x and y with few idle ones.
+/// Splits `workgroups` into x and y with few idle ones.
 fn grid(workgroups: u32, limit: u32) -> [u32; 2] {
     let y = workgroups.div_ceil(limit.max(1)).max(1);
     [workgroups.div_ceil(y), y]

@@ -1,11 +1,13 @@
-//! Cooperative matrices as Chromium spells them: the extension `chromium_experimental_subgroup_matrix`, which naga does not read.
+//! Cooperative matrices in Chromium's syntax: the extension `chromium_experimental_subgroup_matrix`, which naga does
+//! not read.
 //!
-//! Input: a text that naga has checked. Output: the same text in the other spelling, call by call: types say their roles by names,
-//! directions are parameters of a template, and an array stands beside the index of its element. A test reads the output back.
+//! Input: a shader that naga has checked. Output: the same in the other syntax, call by call: types name their roles,
+//! directions are template parameters, and arrays are separate from the index of their element. A test reads the output
+//! back.
 
-/// What the output enables in place of naga's extension.
+/// Replacement of naga's `enable`.
 const ENABLED: [&str; 2] = ["enable wgpu_cooperative_matrix;", "enable chromium_experimental_subgroup_matrix;"];
-/// The roles of matrices.
+/// Roles of matrices.
 const ROLES: [(char, &str); 3] = [('A', "left"), ('B', "right"), ('C', "result")];
 /// Loads and stores with their directions: naga's are by rows with a `T`, by columns without.
 const MOVES: [(&str, &str, &str); 4] = [
@@ -15,7 +17,7 @@ const MOVES: [(&str, &str, &str); 4] = [
     ("coopStore(", "subgroupMatrixStore<col_major>(", ""),
 ];
 
-/// The text in Chromium's spelling; as it is from where it is not of the form that the compiler writes.
+/// Translates a shader; from code that the compiler does not emit on, it stays unchanged.
 pub(crate) fn in_chromium(wgsl: &str) -> String {
     let wgsl = wgsl.replace(ENABLED[0], ENABLED[1]);
     let (mut text, mut rest) = (String::with_capacity(wgsl.len()), &*wgsl);
@@ -35,7 +37,7 @@ pub(crate) fn in_chromium(wgsl: &str) -> String {
     text + rest
 }
 
-/// What the text starts with, spelled anew, and what comes after it.
+/// Translates the start of the code, and returns the rest.
 fn next(text: &str) -> Option<(String, &str)> {
     if let Some(after) = text.strip_prefix("coopMultiplyAdd") {
         return Some(("subgroupMatrixMultiplyAccumulate".to_owned(), after));
@@ -57,7 +59,7 @@ fn next(text: &str) -> Option<(String, &str)> {
     Some((format!("{to}{ty}, {direction}>(&{array}, {index}"), after))
 }
 
-/// `coop_mat16x16<f16, A>`.
+/// Parses `coop_mat16x16<f16, A>`.
 fn matrix(text: &str) -> Option<(String, &str)> {
     let (size, after) = text.strip_prefix("coop_mat")?.split_once('<')?;
     let (rows, columns) = size.split_once('x')?;
@@ -66,7 +68,7 @@ fn matrix(text: &str) -> Option<(String, &str)> {
     Some((format!("subgroup_matrix_{role}<{dtype}, {columns}, {rows}>"), after[1..].strip_prefix('>')?))
 }
 
-/// `array[index]`, whose index may have brackets.
+/// Parses `array[index]`, whose index may have brackets.
 fn place(text: &str) -> Option<(&str, &str, &str)> {
     let (array, after) = text.split_once('[')?;
     let mut depth = 1;

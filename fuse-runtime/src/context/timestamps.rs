@@ -1,17 +1,17 @@
-//! Timestamps around the dispatches of a profile.
+//! [`Log`]: timestamps around the dispatches of a profile.
 
 use crate::context::{label::Label, step::Step};
 
 /// Two timestamps per dispatch, and at most 4096 queries per set.
 pub(crate) const DISPATCHES_PER_SET: usize = 2048;
 
-/// The passes of a profile that is being taken.
+/// Passes of a profile in progress.
 #[derive(Default)]
 pub(crate) struct Log {
     pub(crate) sets: Vec<wgpu::QuerySet>,
     /// The first dispatch of each pass.
     pub(crate) dispatches: Vec<(Label, u32)>,
-    /// Whether dispatches share passes, as they do unprofiled.
+    /// Lets dispatches share passes, as they do unprofiled.
     pub(crate) shares_passes: bool,
 }
 

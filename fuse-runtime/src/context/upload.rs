@@ -1,8 +1,9 @@
-//! Host data into storage.
+//! Uploads of host data to storage.
 //!
-//! For new tensors there are two ways, both safe against the open batch of commands: a pooled buffer which that batch does not use is
-//! written through the queue (queue writes run before the open batch, after all earlier ones); otherwise a new
-//! buffer is created mapped and filled in place (in browsers: also written through the queue).
+//! New tensors get their data in one of two ways, both safe against the open batch of commands. A pooled buffer which
+//! that batch does not use is written through the queue, because queue writes run before the open batch and after all
+//! earlier ones. Otherwise a new buffer is created mapped and filled in place; in browsers it is written through the
+//! queue, too.
 
 use std::sync::Arc;
 
@@ -13,12 +14,11 @@ use crate::context::{
     pool::{Lease, Start, Storage, Submit},
 };
 
-/// What to write.
+/// Content to write.
 #[derive(Clone, Copy)]
 pub(crate) enum Source<'a> {
-    /// These bytes.
     Bytes(&'a [u8]),
-    /// This word, over and over, for so many bytes.
+    /// This word, repeated to this number of bytes.
     Repeat([u8; 4], u64),
 }
 
@@ -31,7 +31,7 @@ impl Source<'_> {
     }
 }
 
-/// Storage with the content `source`; bytes up to the next multiple of 4 are zero.
+/// Allocates storage with the content `source`; bytes up to the next multiple of 4 are zero.
 pub(crate) fn upload(context: &Context, source: Source<'_>) -> Result<Arc<Lease>, Error> {
     context.fault.check()?;
     let bytes = source.len();
@@ -63,10 +63,10 @@ pub(crate) fn upload(context: &Context, source: Source<'_>) -> Result<Arc<Lease>
 /// Replaces the first bytes of `lease`, after the work recorded so far.
 pub(crate) fn overwrite(context: &Context, lease: &Lease, bytes: &[u8]) -> Result<(), Error> {
     context.fault.check()?;
-    // Also if the driver refuses half of it.
+    // Counted even if the driver refuses a part.
     lease.count_write();
     if !bytes.is_empty() {
-        // Queue writes run before the open batch, so what uses the buffer must be submitted first.
+        // Queue writes run before the open batch, so recorded uses of the buffer must be submitted first.
         lock(&context.recorder).flush_uses(lease.storage());
         write_through_queue(context, lease.storage(), Source::Bytes(bytes))?;
     }
@@ -74,7 +74,6 @@ pub(crate) fn overwrite(context: &Context, lease: &Lease, bytes: &[u8]) -> Resul
     Ok(())
 }
 
-/// Storage that holds zeros.
 fn zeroed(context: &Context, bytes: u64) -> Result<Arc<Lease>, Error> {
     let (storage, fresh) = context.take(bytes)?;
     let lease = context.pool.lease(storage);
@@ -108,7 +107,7 @@ fn refused(context: &Context) -> Error {
     context.fault.check().err().unwrap_or(fallback)
 }
 
-/// Words that are repeated at once.
+/// Number of words repeated at once.
 const CHUNK: usize = 16 << 10;
 
 fn fill(mut to: wgpu::WriteOnly<'_, [u8]>, source: Source<'_>) {

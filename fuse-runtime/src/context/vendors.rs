@@ -1,4 +1,4 @@
-//! Names of vendors by their ids.
+//! Names of vendors by id.
 
 /// PCI vendor ids, and the ids that Khronos gave to vendors without one.
 const VENDORS: &[(u32, &str)] = &[
@@ -14,10 +14,10 @@ const VENDORS: &[(u32, &str)] = &[
     (0x10005, "Mesa"),
 ];
 
-/// The id of a vendor that a browser names; 0 if it is unknown.
+/// The id of a vendor that a browser names; 0 if unknown.
 #[cfg(any(test, target_arch = "wasm32"))]
 pub(crate) fn vendor_id(name: &str) -> u32 {
-    // Dawn writes one of them differently.
+    // Dawn's name for Imagination differs.
     let name = if name == "img-tec" { "imagination" } else { name };
     VENDORS.iter().find(|(_, known)| known.eq_ignore_ascii_case(name)).map_or(0, |(id, _)| *id)
 }

@@ -1,4 +1,4 @@
-//! The tables of `tables/`, which the build script made into data.
+//! Built-in tables: `tables/` as data, made by the build script.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::{
     },
 };
 
-/// A table as the build script writes it: names are numbered, to keep web programs small.
+/// A table in the form of the build script: names are numbered, to keep web programs small.
 pub(crate) struct BuiltIn {
     name: &'static str,
     status: Status,
@@ -27,7 +27,7 @@ pub(crate) struct BuiltIn {
     hardware: Option<Hardware>,
     classes: &'static [&'static str],
     schedules: &'static [&'static str],
-    /// Of the schedules; none in browsers, where no model says what unmeasured ones are worth (`build.rs`).
+    /// Families as lists of schedules; none in browsers, where no model can rate unmeasured variants (`build.rs`).
     families: &'static [&'static [u16]],
     entries: &'static [BuiltInEntry],
 }
@@ -35,18 +35,18 @@ pub(crate) struct BuiltIn {
 /// Class, family, sizes, microseconds of the best, schedules with their relative times.
 type BuiltInEntry = (u16, u16, &'static [u32], f32, &'static [(u16, f32)]);
 
-/// Every built-in table of this target, by name.
+/// All built-in tables of this target, by name.
 #[allow(clippy::approx_constant, reason = "measured times may come close to any number")]
 static ALL: &[BuiltIn] = include!(concat!(env!("OUT_DIR"), "/tables.rs"));
 
-/// What the built-in tables, without their entries, say.
+/// Built-in tables without their entries.
 pub(crate) fn heads() -> impl Iterator<Item = Table> {
     ALL.iter().map(BuiltIn::head)
 }
 
-/// The built-in tables for which `wanted` holds.
+/// Built-in tables that satisfy `wanted`.
 pub(crate) fn built_in(wanted: impl Fn(&Table) -> bool) -> impl Iterator<Item = Table> {
-    // Which table is wanted, its head says.
+    // The head suffices to decide.
     ALL.iter().filter(move |table| wanted(&table.head())).map(BuiltIn::table)
 }
 
@@ -75,7 +75,7 @@ impl BuiltIn {
     fn table(&self) -> Table {
         let name = |names: &[&str], number: u16| names[usize::from(number)].to_owned();
         let family = |family: &&[u16]| family.iter().map(|schedule| name(self.schedules, *schedule)).collect();
-        // Browsers' tables have none, and pages no code for them.
+        // Browsers' tables have no families, and pages no code for them.
         let with_families = !cfg!(target_arch = "wasm32");
         let families: Vec<Arc<[String]>> =
             if with_families { self.families.iter().map(family).collect() } else { Vec::new() };
@@ -89,7 +89,7 @@ impl BuiltIn {
                 .collect(),
             family: families.get(usize::from(*family)).cloned().unwrap_or_default(),
         };
-        // The build script writes entries in the order that tables keep.
+        // The build script sorts entries.
         Table { entries: self.entries.iter().map(entry).collect(), ..self.head() }
     }
 }

@@ -1,7 +1,7 @@
-//! Tables as TOML: what a file may say, and what is wrong with one.
+//! Tuning tables as TOML: parsing with messages, and writing.
 //!
-//! Input: a text. Output: a [`Table`] that keeps every promise of its type, or a message that names the place. The build
-//! script reads this file, too, for the built-in tables: they are checked as strictly as a user's.
+//! Input: a text. Output: a [`Table`] that keeps all invariants of its type, or a message with the place. The build
+//! script compiles this file, too, so that built-in tables are checked as strictly as a user's.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -17,17 +17,17 @@ use crate::context::{
     hardware::Hardware,
 };
 
-/// The version of the format.
+/// Version of the format.
 const FORMAT: u32 = 1;
 
-/// Sizes of an entry: more than any class has.
+/// Limit of sizes of an entry: more than any class has.
 const MAX_SIZES: usize = 8;
 
-/// The largest time relative to the best, and the largest workgroup: beyond lies a slip of the pen.
+/// Limit of relative times and of workgroup sizes: larger ones are typos.
 const MAX_RELATIVE: f64 = 1e6;
 const MAX_KNOB: u32 = 1024;
 
-/// The largest number of a `[hardware]`.
+/// Limit of numbers in `[hardware]`.
 const MAX_HARDWARE: u32 = 1 << 31;
 
 #[derive(Deserialize)]
@@ -95,7 +95,7 @@ struct FamilyOfFile {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct EntryOfFile {
-    /// Which of the families, from 1.
+    /// Number of its family, from 1.
     family: Option<usize>,
     class: String,
     sizes: Vec<u64>,
@@ -103,7 +103,7 @@ struct EntryOfFile {
     schedules: Vec<(String, f64)>,
 }
 
-/// The table `name` that a text holds, or what is wrong with it.
+/// Parses the table `name`; the error names the place.
 pub(crate) fn parse(name: &str, text: &str) -> Result<Table, String> {
     let file: File = toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
     if file.format != FORMAT {
@@ -128,7 +128,7 @@ pub(crate) fn parse(name: &str, text: &str) -> Result<Table, String> {
     Ok(Table { name: name.to_owned(), status, environment, adapters, measured, knobs, hardware, entries })
 }
 
-/// The entries in the order that tables keep.
+/// Entries in the order of tables.
 fn entries(entries: Vec<EntryOfFile>, families: &[Arc<[String]>]) -> Result<Vec<Entry>, String> {
     let place = |number: usize, class: &str, sizes: &[u64]| format!("entry {number} (`{class}` {sizes:?})");
     let mut numbered = vec![];
@@ -137,7 +137,7 @@ fn entries(entries: Vec<EntryOfFile>, families: &[Arc<[String]>]) -> Result<Vec<
         numbered.push((checked(entry, families).map_err(|wrong| format!("{place}: {wrong}"))?, number));
     }
     let key = |entry: &Entry| (entry.class.clone(), entry.sizes.clone());
-    // The order is stable, so that of two the later one is reported.
+    // The sort is stable, so that of two equal entries the later one is reported.
     numbered.sort_by_cached_key(|(entry, _)| key(entry));
     if let Some(pair) = numbered.windows(2).find(|pair| key(&pair[0].0) == key(&pair[1].0)) {
         let (second, number) = &pair[1];
@@ -149,7 +149,7 @@ fn entries(entries: Vec<EntryOfFile>, families: &[Arc<[String]>]) -> Result<Vec<
     Ok(numbered.into_iter().map(|(entry, _)| entry).collect())
 }
 
-/// The names in order, each once.
+/// Distinct names in ascending order.
 fn family(FamilyOfFile { schedules }: FamilyOfFile) -> Arc<[String]> {
     schedules.into_iter().collect::<BTreeSet<String>>().into_iter().collect()
 }
@@ -266,7 +266,7 @@ mod writing {
     use super::{FORMAT, Hardware, Knobs, Table};
     use crate::tune::table::Entry;
 
-    /// The table as a text that [`parse`](super::parse) reads: the same text for the same table.
+    /// Writes the table in the form that [`parse`](super::parse) reads. Equal tables give equal texts.
     pub(crate) fn text(table: &Table) -> String {
         let mut text = String::new();
         // Writing to a string cannot fail.
@@ -330,7 +330,7 @@ mod writing {
         writeln!(text, "cache_bytes = {cache_bytes}\nintegrated = {integrated}")
     }
 
-    /// `family`: which of the families, from 0.
+    /// `family`: number of its family, from 0.
     fn write_entry(text: &mut String, entry: &Entry, family: Option<usize>) -> std::fmt::Result {
         let Entry { class, sizes, microseconds, schedules, family: _ } = entry;
         let schedules: Vec<String> =

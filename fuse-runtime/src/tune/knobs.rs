@@ -1,29 +1,28 @@
-//! [`Knobs`]: what programs override of variants and of their texts, and what is expected to be fast somewhere.
+//! [`Knobs`]: overrides of variants and of shaders by programs, and expectations of priors.
 //!
-//! The build script reads this file, too, so it names only what that reads.
+//! The build script compiles this file, too, so it names only what that compiles.
 
 use crate::context::control_flow::ControlFlow;
 
-/// Sizes that a schedule should be close to and specializations that its text should have, where something else does not decide.
+/// Preferred sizes of schedules and preferred specializations of shaders, where nothing else decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) struct Knobs {
     /// Invocations of a workgroup.
     pub(crate) workgroup_size: Option<u32>,
     /// Rows and columns of a workgroup's tile of a product.
     pub(crate) tile_size: Option<u32>,
-    /// By which of [`UNROLL_FACTORS`] loops are unrolled.
+    /// Unroll factor of loops, one of [`UNROLL_FACTORS`](crate::context::control_flow::UNROLL_FACTORS).
     pub(crate) unroll: Option<u32>,
-    /// How texts choose between branches.
+    /// Form of branches.
     pub(crate) control_flow: Option<ControlFlow>,
-    /// Whether shaders check their indices.
+    /// Index checks in shaders.
     pub(crate) bounds_checks: Option<bool>,
-    /// Whether functions may be less exact than documented. No built-in table says that they may.
+    /// Permission of less exact functions than documented. No built-in table gives it.
     pub(crate) fast_math: Option<bool>,
 }
 
 impl Knobs {
-    /// These, and what `other` says of what these say nothing about. The two sizes belong together: who says one of them
-    /// says both.
+    /// Fills gaps from `other`. The two sizes belong together: setting one sets both.
     pub(crate) fn or(self, other: Self) -> Self {
         let sizes = if self.has_sizes() { self } else { other };
         Self {
@@ -36,7 +35,7 @@ impl Knobs {
         }
     }
 
-    /// Whether they say anything about which variant runs.
+    /// True if they affect the choice of variants.
     pub(crate) const fn has_sizes(&self) -> bool {
         self.workgroup_size.is_some() || self.tile_size.is_some()
     }

@@ -1,4 +1,4 @@
-//! Tables in files of the program's user, and those that programs carry.
+//! Tables in files of users, and those that programs carry.
 
 use std::path::{Path, PathBuf};
 
@@ -6,20 +6,20 @@ use super::{file, table::Table, tuning::vendor};
 use crate::context::environment::Environment;
 use crate::context::{error::Error, info::DeviceInfo};
 
-/// Bytes of the largest file: more than twenty times the largest built-in table.
+/// Limit of a file's bytes: more than twenty times the largest built-in table.
 const MAX_FILE: u64 = 1 << 24;
 
-/// A table that a program kept from an earlier run.
+/// A table that a program stored in an earlier run.
 #[derive(Clone, Debug)]
 pub(crate) enum Kept {
-    /// In a file, which may not exist yet.
+    /// A file, which may not exist yet.
     File(PathBuf),
-    /// As a text with a name.
+    /// The content, with a name.
     Text { name: String, text: String },
 }
 
 impl Kept {
-    /// The table, if there is one and it is about this environment and adapter.
+    /// Reads the table, if it exists. A table about another environment or adapter is an error.
     pub(crate) fn read(&self, environment: Environment, info: &DeviceInfo) -> Result<Option<Table>, Error> {
         let (table, place) = match self {
             Self::File(path) if !path.exists() => return Ok(None),
@@ -31,12 +31,12 @@ impl Kept {
 }
 
 impl Table {
-    /// Every built-in table, whatever environment and adapter it is about.
+    /// All built-in tables, for any environment and adapter.
     pub fn built_in() -> Vec<Self> {
         super::built_in::built_in(|_| true).collect()
     }
 
-    /// The table that a TOML text holds; the format is that of `docs/tuning.md`.
+    /// Parses a table from TOML; `docs/tuning.md` describes the format.
     ///
     /// # Errors
     /// [`Error::Table`] with the place in the text.
@@ -44,15 +44,15 @@ impl Table {
         file::parse(name, text).map_err(|message| Error::Table { table: name.to_owned(), message })
     }
 
-    /// The table as a TOML text: the same text for the same table.
+    /// Writes the table as TOML. Equal tables give equal texts.
     pub fn text(&self) -> String {
         file::text(self)
     }
 
-    /// Reads a table from a file, whose name without its ending becomes the table's.
+    /// Reads a table from a file, whose name without extension becomes the table's.
     ///
     /// # Errors
-    /// [`Error::Table`] with the file, and the place in it if it is damaged or foreign.
+    /// [`Error::Table`] with the file, and the place in it if it is damaged or of another format.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         let wrong = |message: String| Error::Table { table: path.display().to_string(), message };
@@ -62,7 +62,7 @@ impl Table {
         file::parse(&name, &text).map_err(wrong)
     }
 
-    /// The table, if it is about this environment and adapter; `place` is where it was kept.
+    /// Checks that the table matches this environment and adapter; `place` is its origin.
     fn fitting(self, place: String, environment: Environment, info: &DeviceInfo) -> Result<Self, Error> {
         if self.is_about(environment, vendor(info), &info.name) {
             return Ok(self);
@@ -78,7 +78,8 @@ impl Table {
         Err(Error::Table { table: place, message: format!("{expected}, found one about {about}") })
     }
 
-    /// Writes the table to a file: beside it first, then renamed, so that readers see the old table or the new one.
+    /// Writes the table to a file: to a neighbouring one first, which is then renamed, so that readers see the old
+    /// table or the new one.
     ///
     /// # Errors
     /// [`Error::Table`] with the system's message.

@@ -1,12 +1,10 @@
-//! Without the feature.
+//! Without the feature: types without values.
 
 use crate::context::{error::Error, label::Label};
 
-/// Nothing.
 #[derive(Clone, Debug)]
 pub(crate) enum Checks {}
 
-/// A handle to nothing.
 pub(crate) type SharedChecks = Checks;
 
 impl Checks {

@@ -1,4 +1,4 @@
-//! What a device with such shaders has, and what it found.
+//! The counter of indices out of bounds.
 
 use std::sync::{Arc, Mutex};
 
@@ -11,15 +11,14 @@ pub(crate) struct Checks {
     buffer: wgpu::Buffer,
     layout: wgpu::BindGroupLayout,
     group: wgpu::BindGroup,
-    /// What texts say at the places that shaders know by number.
+    /// Descriptions of the places that shaders number.
     places: Mutex<Vec<String>>,
 }
 
-/// What all parts of a device have.
 pub(crate) type SharedChecks = Arc<Checks>;
 
 impl Checks {
-    /// The checks of a device, if they are `wanted`.
+    /// The checks of a device, if `wanted`.
     pub(crate) fn open(device: &wgpu::Device, wanted: bool) -> Result<Option<SharedChecks>, Error> {
         if wanted { scoped(device, || Self::new(device)).map(Arc::new).map(Some) } else { Ok(None) }
     }
@@ -62,7 +61,7 @@ impl Checks {
         &self.group
     }
 
-    /// What indices left their arrays since the last call, if any did.
+    /// Describes an index that left its array since the last call, if any did.
     pub(crate) fn violation(&self, wgpu: &wgpu::Device, queue: &wgpu::Queue) -> Result<Option<String>, Error> {
         let staging = wgpu.create_buffer(&wgpu::BufferDescriptor {
             label: None,

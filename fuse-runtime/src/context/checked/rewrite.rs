@@ -1,10 +1,11 @@
-//! The text with checks: `x[i]` becomes `x[fuse_at(u32(i), length of x, number of the place)]` where `x` is a storage or
-//! workgroup array.
+//! Instrumentation of shaders: `x[i]` becomes `x[fuse_at(u32(i), length of x, number of the place)]` for storage and
+//! workgroup arrays `x`.
 
-/// Words of the counter: how many invocations left an array; of one of them its first place, the index, the length.
+/// Words of the counter: the number of invocations that left an array; for one of them, its first place, the index, the
+/// length.
 pub(super) const WORDS: u64 = 4;
 
-/// Without branches: compilers take minutes for shaders that have one at each of a thousand indices.
+/// Without branches: compilers take minutes for shaders with a branch at each of a thousand indices.
 const HELPER: &str = "
 @group(1) @binding(0) var<storage, read_write> fuse_violations: array<atomic<u32>, 4>;
 var<private> fuse_outside: vec3<u32>;
@@ -15,7 +16,7 @@ fn fuse_at(index: u32, length: u32, place: u32) -> u32 {
 }
 ";
 
-/// What the entry point does after all else.
+/// The end of the entry point.
 const REPORT: &str = "  if fuse_outside.x != 0u && atomicAdd(&fuse_violations[0], 1u) == 0u {
     atomicStore(&fuse_violations[1], fuse_outside.x - 1u);
     atomicStore(&fuse_violations[2], fuse_outside.y);
@@ -24,13 +25,13 @@ const REPORT: &str = "  if fuse_outside.x != 0u && atomicAdd(&fuse_violations[0]
 }
 ";
 
-/// The text with checks; `place` numbers what it is given.
+/// Instruments a shader; `place` numbers the descriptions of places.
 pub(super) fn checked(text: &str, place: &mut dyn FnMut(&str) -> usize) -> String {
     let arrays: Vec<(&str, String)> = text.lines().filter_map(array).collect();
     with_report(&indices(text, &arrays, place)) + HELPER
 }
 
-/// The text with another entry point, which calls that of `text` and reports.
+/// Adds an entry point that calls that of `text` and reports.
 fn with_report(text: &str) -> String {
     let entry = || {
         let (before, entry) = text.split_once("@compute")?;
@@ -39,7 +40,7 @@ fn with_report(text: &str) -> String {
         let params = params.trim_end().strip_suffix(')')?;
         Some((before, attributes, params, body))
     };
-    // All texts of the compiler have one.
+    // All shaders of the compiler have one.
     let Some((before, attributes, params, body)) = entry() else { return text.to_owned() };
     let plain: Vec<&str> = params
         .split("@builtin(")
@@ -89,7 +90,7 @@ fn indices(text: &str, arrays: &[(&str, String)], place: &mut dyn FnMut(&str) ->
     out + rest
 }
 
-/// Where the bracket closes that is open at the start.
+/// Position of the bracket that closes the one open at the start.
 fn closing(text: &str) -> Option<usize> {
     let mut depth = 1;
     text.bytes().position(|byte| {
