@@ -1,6 +1,6 @@
-//! What only browsers have: an event loop that must be woken, features that wgpu does not ask for, and a name.
+//! Browsers: an event loop that must be woken, features that wgpu does not request, and names.
 //!
-//! `wake` makes awaited readbacks arrive, `request` opens devices, `identity` says which browser and adapter these are.
+//! `wake` speeds up awaited readbacks, `request` opens devices, `identity` tells browser and adapter.
 
 pub(crate) mod identity;
 pub(crate) mod request;

@@ -105,8 +105,8 @@ fn payload(content: &[u8], adapter: u64) -> Option<&[u8]> {
     (header == expected).then_some(data)
 }
 
-/// True if a file and its folder belong to this user or an administrator and nobody else can write them. Drivers trust
-/// the data.
+/// True if a file and its folder belong to this user or an administrator and are not writable by everybody. Drivers
+/// trust the data.
 #[cfg(unix)]
 fn trusted(path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -123,7 +123,7 @@ fn trusted(_: &Path) -> bool {
     true
 }
 
-/// True if `owner` is the user or an administrator, and only the owner can write.
+/// True if `owner` is `user` or an administrator, and not everybody can write.
 #[cfg(unix)]
 const fn is_own(owner: u32, mode: u32, user: u32) -> bool {
     const WRITABLE_BY_ALL: u32 = 0o002;

@@ -18,13 +18,12 @@ use crate::{
     tune::tuning::Applied,
 };
 
-/// Plans that are kept, besides those of specialized launches.
+/// Limit of plans, without specialized ones.
 const MAX_PLANS: usize = 4096;
 
-/// Specialized plans that are kept: each has pipelines of its own.
+/// Limit of specialized plans: each has its own pipelines.
 const MAX_SPECIALIZED: usize = 256;
 
-/// The plans of one device.
 #[derive(Default)]
 pub(crate) struct PlanCache {
     state: Mutex<CacheState>,
@@ -34,17 +33,17 @@ pub(crate) struct PlanCache {
 struct CacheState {
     /// By [`hash`]; functions with equal hashes share a list.
     plans: HashMap<u64, Vec<Arc<LaunchPlan>>>,
-    /// The hashes of specialized plans, in the order in which they were made.
+    /// Hashes of specialized plans, oldest first.
     specialized: VecDeque<u64>,
     forced: Forced,
 }
 
-/// What callers choose in place of the cost model.
+/// Overrides of the choice, for tests and tuning.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Forced {
-    /// The variant name that `Device::force_variant` asked for.
+    /// Set by `Device::force_variant`.
     pub(crate) variant: Option<Arc<str>>,
-    /// The alternative that `Device::force_alternative` asked for.
+    /// Set by `Device::force_alternative`.
     pub(crate) alternative: Option<usize>,
 }
 
@@ -90,13 +89,13 @@ impl PlanCache {
         let plan = LaunchPlan::new(function, &list, selection, pipelines)?;
         let plan = Arc::new(plan);
         let mut state = lock(&self.state);
-        // A plan made while something else was forced must not stay.
+        // A plan made under other overrides must not stay.
         if state.forced == forced {
             if state.plans.len() >= MAX_PLANS {
                 state.retain(|plan| plan.sizes == Sizes::Constant);
             }
             let plans = state.plans.entry(key).or_default();
-            // What another thread has specialized meanwhile stays.
+            // A specialized plan of another thread stays.
             if !plans.iter().any(|plan| is_of(plan) && plan.sizes == Sizes::Constant) {
                 plans.retain(|plan| !is_of(plan));
                 plans.push(Arc::clone(&plan));
@@ -113,7 +112,7 @@ impl PlanCache {
         Ok(plan)
     }
 
-    /// Changes what is forced from now on.
+    /// Changes the overrides and drops all plans.
     pub(crate) fn force(&self, change: impl FnOnce(&mut Forced)) {
         let mut state = lock(&self.state);
         change(&mut state.forced);
@@ -127,7 +126,6 @@ impl PlanCache {
 }
 
 impl CacheState {
-    /// Drops the other plans.
     fn retain(&mut self, keeps: impl Fn(&LaunchPlan) -> bool) {
         self.plans.retain(|_, plans| {
             plans.retain(|plan| keeps(plan));
@@ -135,7 +133,7 @@ impl CacheState {
         });
     }
 
-    /// Drops the specialized plan that was made first: launches of its shapes have general pipelines again.
+    /// Drops the oldest specialized plan: launches of its shapes use general pipelines again.
     fn forget_oldest(&mut self) {
         let Some(key) = self.specialized.pop_front() else { return };
         let Some(plans) = self.plans.get_mut(&key) else { return };
@@ -148,7 +146,7 @@ impl CacheState {
     }
 }
 
-/// Functions are told apart by address and, where they were made at run time, by number.
+/// Functions are identified by address and, if made at run time, by number.
 fn hash(function: &Callable, tuning: u64, shapes: impl Iterator<Item = Shape>) -> u64 {
     let mut hasher = DefaultHasher::new();
     ptr::from_ref::<Function>(function).hash(&mut hasher);

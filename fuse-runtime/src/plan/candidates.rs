@@ -1,7 +1,6 @@
-//! Which variant of a kernel runs: the first legal one for pointwise kernels, the one with the least estimated time for
-//! others; and in how many parts its depth is split.
+//! Candidates: a kernel's legal variants with split depths and costs.
 //!
-//! Not here: whether a variant may run (`require`), and how long it takes (`cost`).
+//! Not here: legality (`require`), times (`cost`).
 
 use fuse_artifact::{DType, DomainKind, Kernel, Schedule, Variant, Work, schedule::Tile};
 
@@ -17,7 +16,7 @@ use crate::{
 
 mod rounds;
 
-/// A variant that may run, with the way its depth is split.
+/// A legal variant with its split.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Candidate {
     pub(crate) variant: usize,
@@ -26,13 +25,13 @@ pub(crate) struct Candidate {
     pub(crate) cost: f64,
 }
 
-/// The candidates of `kernel`, or why a variant is none, per variant.
+/// The candidate of each variant, or the reason why it is not legal.
 pub(crate) fn candidates(kernel: &Kernel, domain: &Domain, info: &DeviceInfo) -> Vec<Result<Candidate, Refusal>> {
     let machine = Machine::of(info);
     (0..kernel.variants.len()).map(|index| candidate(index, kernel, domain, info, &machine)).collect()
 }
 
-/// The best candidate: the first of a pointwise kernel, the cheapest of others, the first of those that cost the same.
+/// The best candidate: the first of a pointwise kernel, the cheapest of others; the first among equals.
 pub(crate) fn best(kind: DomainKind, candidates: &[Result<Candidate, Refusal>]) -> Option<Candidate> {
     let mut legal = candidates.iter().flatten().copied();
     match kind {
@@ -44,7 +43,7 @@ pub(crate) fn best(kind: DomainKind, candidates: &[Result<Candidate, Refusal>]) 
     }
 }
 
-/// The error for a kernel without a candidate: what its least demanding variant, the last, is refused for.
+/// The error for a kernel without candidates: the refusal of its least demanding variant, the last.
 pub(crate) fn no_variant(kernel: &Kernel, all: &[Result<Candidate, Refusal>], info: &DeviceInfo) -> Error {
     let what = format!("kernel `{}`", kernel.name);
     match all.last() {
@@ -70,7 +69,7 @@ fn candidate(
 ) -> Result<Candidate, Refusal> {
     let variant = &kernel.variants[index];
     legal(variant, domain, info)?;
-    // What dispatches nothing plans nothing: its other sizes may be any numbers.
+    // An empty kernel plans nothing: its other sizes may be any numbers.
     if domain.count() == 0 {
         return Ok(Candidate { variant: index, split: Split::even(1, 1), cost: 0.0 });
     }
@@ -88,23 +87,22 @@ fn candidate(
     Ok(Candidate { variant: index, split, cost: cost(kernel, kernel.work, variant, domain, split, machine) })
 }
 
-/// Counters of loops step past their end by at most this: by all that a workgroup reads in a few rounds.
+/// Limit of overshoot of loop counters past their end: the reads of a workgroup in a few rounds.
 const OVERSHOOT: u64 = 1 << 20;
 
-/// Kernels count in 32 bits: depths, and where parts of them end.
+/// Checks that depths, and ends of their parts, fit the 32-bit counters of kernels.
 fn check_walk(depth: u64) -> Result<(), Refusal> {
     let allowed = u64::from(u32::MAX) - OVERSHOOT;
     if depth <= allowed { Ok(()) } else { Err(Refusal::Limit("32-bit indices along a row or depth", depth, allowed)) }
 }
 
-/// The estimated time of a variant for a domain of the sizes of a table's entry, whether or not it may run. Of an attention with a
-/// window, these sizes have the keys that a query sees.
+/// Estimated time of a variant at the sizes of a table's entry, legal or not. For an attention with a window, these
+/// sizes have the keys that a query sees.
 pub(crate) fn estimated(kernel: &Kernel, variant: &Variant, domain: &Domain, machine: &Machine) -> f64 {
     let work = Work { window: None, ..kernel.work };
     cost(kernel, work, variant, domain, split(&variant.schedule, domain.contraction(), machine), machine)
 }
 
-/// Bytes of the variant's scratch memory; 0 if it has none.
 pub(crate) fn scratch_bytes(
     variant: &Variant,
     domain: &Domain,
@@ -112,7 +110,7 @@ pub(crate) fn scratch_bytes(
     info: &DeviceInfo,
 ) -> Result<u64, Refusal> {
     let Contraction { batch, rows, columns, .. } = domain.contraction();
-    // What does not fit 64 bits is more than any device allows, too.
+    // Saturated sizes exceed the limits of all devices.
     let rows = batch.saturating_mul(rows);
     let outputs = match variant.schedule {
         Schedule::Tile(tile) if tile.is_stream_k() => {
@@ -128,7 +126,7 @@ pub(crate) fn scratch_bytes(
     if bytes <= allowed { Ok(bytes) } else { Err(Refusal::Limit("bytes of scratch memory", bytes, allowed)) }
 }
 
-/// The shortest part worth a workgroup of its own, where the depth allows.
+/// The shortest part worth its own workgroup.
 fn shortest_part(schedule: &Schedule) -> u64 {
     match schedule {
         Schedule::Reduction(columns) if columns.is_columns() => u64::from(columns.invocations) * 16,
@@ -138,7 +136,8 @@ fn shortest_part(schedule: &Schedule) -> u64 {
     }
 }
 
-/// Enough parts to occupy the machine, none shorter than [`shortest_part`] if the depth is long enough for two.
+/// Splits the depth into enough parts to occupy the machine, none shorter than [`shortest_part`] if the depth suffices
+/// for two.
 pub(crate) fn split(schedule: &Schedule, sizes: Contraction, machine: &Machine) -> Split {
     let [rows, columns, step] = schedule.extents().map(|extent| extent.max(1));
     let tiles = sizes.batch.saturating_mul(sizes.rows.div_ceil(rows)).saturating_mul(sizes.columns.div_ceil(columns));
@@ -154,16 +153,16 @@ pub(crate) fn split(schedule: &Schedule, sizes: Contraction, machine: &Machine) 
     parted(schedule, sizes.depth, wanted.min(sizes.depth / shortest_part(schedule).max(1)))
 }
 
-/// Invocations of large tiles that a unit holds at a time: as many as registers allow.
+/// Resident invocations of large tiles per unit, limited by registers.
 const LARGE_TILES: u32 = 256;
 
-/// Workgroups of a tile that a unit holds at a time, for tiles whose depths are shared evenly.
+/// Resident workgroups of a tile per unit, for stream-K schedules.
 fn resident(tile: &Tile) -> u64 {
     u64::from((LARGE_TILES / tile.invocations().max(1)).max(1))
 }
 
-/// Even shares of the depths of tiles, for so many workgroups at a time: each round of them has whole tiles, but for the last
-/// one and what is left.
+/// Stream-K split for `at_a_time` resident workgroups: rounds of whole tiles, except for the last round and the
+/// remainder, whose depths are shared evenly.
 fn streams(tiles: u64, depth: u64, step: u64, at_a_time: u64) -> Split {
     let whole = match tiles % at_a_time {
         0 => tiles,
@@ -176,7 +175,7 @@ fn streams(tiles: u64, depth: u64, step: u64, at_a_time: u64) -> Split {
     Split { parts, depth: share.saturating_mul(step), tiles: [whole, shared] }
 }
 
-/// The shortest depth worth a workgroup of its own.
+/// The shortest depth worth its own workgroup.
 const SHORTEST_SHARE: u64 = 128;
 
 #[cfg(test)]

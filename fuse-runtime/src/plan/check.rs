@@ -1,9 +1,8 @@
-//! Shapes against a function: the values of its symbols, or what is wrong.
+//! Shape checks: shapes of arguments against a function, giving the values of its symbols.
 //!
-//! Input: a [`Function`] and the shape of every argument; a number that is a size counts as a shape of one axis.
-//! Output: [`Bound`]. Invariant: after a success every declared dimension equals the argument's, every check holds, and
-//! all results fit the device.
-//! Not here: dtypes and devices (`launch`), and what runs (`plan`).
+//! Input: a [`Function`] and the shape of every argument; a size argument counts as a shape of one axis. Output:
+//! [`Bound`]. Invariant: after success, every declared dimension equals the argument's, every check holds, and all
+//! results fit the device. Not here: dtypes and devices (`api::launch`), plans.
 
 use fuse_artifact::{Check, Function, Param, ParamKind, Relation, Size, SymbolSource, TensorSpec};
 
@@ -12,7 +11,7 @@ use crate::context::{
     shape::{MAX_RANK, Shape, checked_bytes},
 };
 
-/// What a function's names mean for given shapes.
+/// A function's symbols and shapes with numbers.
 #[derive(Clone, Debug)]
 pub(crate) struct Bound {
     /// The values of `Function::symbols`.
@@ -23,8 +22,8 @@ pub(crate) struct Bound {
     pub(crate) temporaries: Vec<Shape>,
 }
 
-/// Binds `function` to arguments of `shapes` (one per parameter; scalars have rank 0, sizes one axis). `binding_bytes` is the size
-/// of the largest tensor that the device allows.
+/// Binds `function` to arguments of `shapes` (one per parameter; scalars have rank 0, sizes one axis). `binding_bytes`
+/// is the device's limit of bytes of a tensor.
 pub(crate) fn bind(function: &Function, shapes: &[Shape], binding_bytes: u64) -> Result<Bound, Error> {
     let context = Context::new(function, shapes)?;
     let symbols = context.symbols()?;
@@ -41,7 +40,7 @@ pub(crate) fn bind(function: &Function, shapes: &[Shape], binding_bytes: u64) ->
     Ok(Bound { symbols, results, temporaries })
 }
 
-/// What an assumption of `function` is about that these shapes break, if they break one.
+/// Describes the first assumption of `function` that these shapes break, if any.
 pub(crate) fn assumption_that_fails(function: &Function, shapes: &[Shape]) -> Result<Option<String>, Error> {
     if function.assumes.is_empty() {
         return Ok(None);
@@ -88,7 +87,7 @@ struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// The context of a launch whose arguments have the number and the ranks that `function` asks for.
+    /// Checks number and ranks of the arguments.
     fn new(function: &'a Function, shapes: &'a [Shape]) -> Result<Self, Error> {
         let context = Self { function, shapes };
         if shapes.len() != function.params.len() {
@@ -111,10 +110,11 @@ impl<'a> Context<'a> {
         self.function.params[param].name.to_string()
     }
 
-    /// A size as the caller knows it. Of tensors of unknown rank only the axes that the caller's have are named, by their
-    /// places, and of a broadcast that which decides it. `symbols`: at least those that the size has.
+    /// Formats a size with the caller's names. For tensors of unknown rank, only axes of the caller's tensors are
+    /// named, by position; a broadcast is named by the operand that decides it. `symbols` has at least those of the
+    /// size.
     fn known_text(&self, size: &Size, symbols: &[u64]) -> String {
-        // A symbol is made of earlier ones.
+        // Symbols depend on earlier ones only.
         let mut names: Vec<String> = Vec::new();
         for symbol in self.function.symbols.iter().take(symbols.len()) {
             let text = |size: &Size| size.display(|id| &names[usize::from(id)]).to_string();
@@ -126,7 +126,7 @@ impl<'a> Context<'a> {
                 SymbolSource::Broadcast(sizes) => {
                     sizes.iter().find(|size| size.eval(symbols) != Some(1)).map_or_else(String::new, text)
                 }
-                // A dimension of a signature has a name of its own.
+                // A dimension of a signature has its own name.
                 SymbolSource::Quotient { .. } if symbol.name.chars().all(|c| c.is_alphanumeric() || c == '_') => {
                     symbol.name.to_string()
                 }
@@ -137,7 +137,7 @@ impl<'a> Context<'a> {
         size.display(|id| &names[usize::from(id)]).to_string()
     }
 
-    /// The name of an axis; none of one that the caller's tensor does not have.
+    /// Name of an axis; empty if the caller's tensor lacks it.
     fn axis_name(&self, name: &str, param: usize, axis: usize) -> String {
         match self.spec(param) {
             Some(spec) if spec.padded => {
@@ -149,7 +149,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The tensor parameters with their declared shapes.
+    /// Tensor parameters with their declared shapes.
     fn tensors(&self) -> impl Iterator<Item = (usize, Declared<'_>)> {
         self.function.params.iter().enumerate().filter_map(|(i, param)| Some((i, declared(param)?)))
     }
@@ -253,7 +253,7 @@ impl<'a> Context<'a> {
         })
     }
 
-    /// A relation as text, for example `` `M` (5) to be at most 4``.
+    /// Formats a relation, for example `` `M` (5) to be at most 4``.
     fn relation(&self, check: &Check, symbols: &[u64]) -> String {
         let (left, right) = (self.side(&check.left, symbols), self.side(&check.right, symbols));
         format!("{left} to be {} {right}", relation_name(check.relation))
@@ -279,7 +279,7 @@ impl<'a> Context<'a> {
         Ok(shape)
     }
 
-    /// Where the value of a size comes from, for messages.
+    /// Origin of a size's value, for messages.
     fn origin(&self, size: &Size, symbols: &[u64]) -> String {
         let Some(id) = size.as_symbol() else {
             return match size.as_constant() {

@@ -1,6 +1,6 @@
-//! What runs: a function's alternative and the variants of its kernels.
+//! Choice of a function's alternative and of its kernels' variants.
 //!
-//! Input: a function, shapes and a [`Selection`]. Output: what was forced, else what tables and the cost model choose.
+//! Input: a function, shapes and a [`Selection`]. Output: the forced choice, else that of tables and the cost model.
 
 use fuse_artifact::Function;
 
@@ -18,7 +18,7 @@ use crate::{
     tune::tuning::Applied,
 };
 
-/// The variants of one kernel that may run for given arguments.
+/// Legal variants of one kernel for given arguments.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KernelVariants {
     /// The kernel.
@@ -27,7 +27,6 @@ pub struct KernelVariants {
     pub legal: Vec<(usize, &'static str)>,
 }
 
-/// The alternative of `function` that runs.
 pub(crate) fn selected<'f>(
     function: &'f Function,
     shapes: &[Shape],
@@ -43,9 +42,9 @@ pub(crate) fn selected<'f>(
     }
 }
 
-/// The alternative that a table's entry about this very function and these very sizes ranks first.
+/// The first alternative in a table's entry about exactly this function and these sizes.
 fn tabled<'f>(function: &'f Function, shapes: &[Shape], tuning: &Applied) -> Result<Option<Selected<'f>>, Error> {
-    // Entries about whole functions are rare, and their fingerprints cost time.
+    // Entries about whole functions are rare, and fingerprints cost time.
     let prefix = plan_prefix(function);
     let mut tables = tuning.tables.iter().filter(|table| table.has_class(&prefix));
     let Some(first) = tables.next() else { return Ok(None) };
@@ -57,7 +56,7 @@ fn tabled<'f>(function: &'f Function, shapes: &[Shape], tuning: &Applied) -> Res
     Ok(entry.and_then(|entry| entry.schedules.iter().find_map(wanted)))
 }
 
-/// What tables know a whole function by.
+/// The key of a whole function in tables.
 pub(crate) fn plan_key(function: &Function, shapes: &[Shape], info: &DeviceInfo) -> Result<Key, Error> {
     Ok(Key::of_plan(function, &bind(function, shapes, info.limits.binding_bytes)?.symbols))
 }
@@ -91,7 +90,7 @@ pub(crate) fn choose(
     }
 }
 
-/// The variants of every kernel that may run for these shapes, of the alternative that runs.
+/// Legal variants of every kernel for these shapes, in the alternative that runs.
 pub(crate) fn legal_variants(
     function: &'static Function,
     shapes: &[Shape],
@@ -100,7 +99,7 @@ pub(crate) fn legal_variants(
     let of_kernel = |considered: Considered<'static>| {
         let Considered { kernel, domain, candidates } = considered;
         let legal = candidates.into_iter().flatten().map(|candidate| candidate.variant);
-        // What dispatches nothing was not considered: any variant will do.
+        // Empty kernels have no candidates: any variant will do.
         let legal: Vec<usize> = if domain.count() == 0 { vec![0] } else { legal.collect() };
         let named = |variant: usize| Some((variant, &*kernel.variants.get(variant)?.name));
         KernelVariants { kernel: &kernel.name, legal: legal.into_iter().filter_map(named).collect() }
@@ -108,7 +107,7 @@ pub(crate) fn legal_variants(
     Ok(selected(function, shapes, selection)?.kernels.into_iter().map(of_kernel).collect())
 }
 
-/// The alternatives that can run for these shapes, the function itself as 0.
+/// Indices of the alternatives that can run for these shapes; 0 is the function itself.
 pub(crate) fn usable_alternatives(
     function: &Function,
     shapes: &[Shape],

@@ -1,12 +1,12 @@
-//! A function's alternative that can run, with every kernel's domain and candidates.
+//! [`Selected`]: an alternative that can run, with every kernel's domain and candidates.
 
 use fuse_artifact::{Function, Kernel};
 
 use crate::plan::{candidates::Candidate, check::Bound, domain::Domain, key::Key, require::Refusal};
 
-/// A function that can run, with numbers.
+/// An alternative that can run, with numbers.
 pub(crate) struct Selected<'f> {
-    /// 0 for the function itself, otherwise one more than its place in [`Function::alternatives`].
+    /// 0 is the function itself, `n + 1` is entry `n` of [`Function::alternatives`].
     pub(crate) index: usize,
     pub(crate) function: &'f Function,
     pub(crate) bound: Bound,
@@ -15,7 +15,7 @@ pub(crate) struct Selected<'f> {
     pub(crate) cost: f64,
 }
 
-/// A kernel with everything that its choice needs.
+/// A kernel with the inputs of its choice.
 pub(crate) struct Considered<'f> {
     pub(crate) kernel: &'f Kernel,
     pub(crate) domain: Domain,
@@ -23,7 +23,6 @@ pub(crate) struct Considered<'f> {
     pub(crate) candidates: Vec<Result<Candidate, Refusal>>,
 }
 
-/// The key of a kernel with numbers.
 pub(crate) fn key(considered: &Considered<'_>) -> Key {
     let Considered { kernel, domain, candidates } = considered;
     let vectors =

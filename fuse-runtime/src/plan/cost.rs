@@ -1,10 +1,10 @@
-//! How long a variant takes: a small model of an adapter, the only place that knows about speed.
+//! Estimated times of variants: a small model of an adapter, the only place that knows about speed.
 //!
-//! Input: a variant that may run, a domain, a [`Machine`]. Output: an estimated time in one unit for every kind of
-//! kernel (multiply-adds that one compute unit does meanwhile), so that variants and whole functions compare. The model
-//! is a prior; what it was fitted to stands beside its numbers. Numbers of machines are data (`tune::Hardware`).
+//! Input: a legal variant, a domain, a [`Machine`]. Output: an estimated time, in multiply-adds of one compute unit for
+//! every kind of kernel, so that variants and whole functions compare. The model is a prior; comments at its numbers
+//! say what they were fitted to. Figures of machines are data (`context::hardware`).
 //!
-//! Not here: which variants may run (`require`), and which does (`candidates`).
+//! Not here: legality (`require`), choice (`candidates`).
 
 mod attention;
 mod contraction;
@@ -25,42 +25,41 @@ use crate::{
     tune::order::sort_by,
 };
 
-/// What the cost model knows of an adapter.
+/// An adapter, as the cost model sees it.
 pub(crate) struct Machine {
-    /// Compute units that run workgroups side by side.
+    /// Compute units that run workgroups in parallel.
     pub(crate) units: u64,
     /// Invocations that keep one unit's arithmetic busy.
     busy_invocations: f64,
-    /// Invocations that one unit holds at a time.
+    /// Resident invocations of one unit.
     resident_invocations: f64,
     /// Workgroup memory of one unit in bytes.
     workgroup_bytes: f64,
-    /// Bytes on their way that keep one unit's share of the memory bandwidth busy.
+    /// Bytes in flight that saturate one unit's share of the memory bandwidth.
     bytes_in_flight: f64,
-    /// Bytes that stay in the cache which all units share.
+    /// Bytes of the cache shared by all units.
     cache_bytes: f64,
-    /// Multiply-adds that the whole machine does while it moves one byte.
+    /// Multiply-adds of the whole machine per byte moved.
     work_per_byte: f64,
-    /// Multiply-adds that one unit does in a microsecond.
+    /// Multiply-adds of one unit per microsecond.
     work_per_microsecond: f64,
-    /// Multiply-adds that one unit does while a dispatch starts.
+    /// Multiply-adds of one unit during the start of a dispatch.
     launch_work: f64,
-    /// Multiply-adds that one unit does while a workgroup waits at a barrier.
+    /// Multiply-adds of one unit while a workgroup waits at a barrier.
     barrier_work: f64,
-    /// The part of a unit's peak arithmetic that products reach where nothing goes through workgroup memory, in the unit of
-    /// tiles that do.
+    /// Part of a unit's peak arithmetic that products reach without workgroup memory, in the unit of tiles that use it.
     unstaged: f64,
 }
 
 impl Machine {
-    /// What the model takes a device for.
+    /// The model of a device.
     pub(crate) fn of(info: &DeviceInfo) -> Self {
         Self::new(hardware(info), info.kind)
     }
 
     fn new(hardware: Hardware, kind: AdapterKind) -> Self {
         let [units, work, bytes] = [hardware.units, hardware.multiply_adds, hardware.bytes].map(f64::from);
-        // Processors wait for memory, and run an invocation after the other.
+        // Processors wait for memory, and run one invocation after the other.
         let processor = kind == AdapterKind::Software;
         let of_gpu = |number: f64| if processor { 1.0 } else { number };
         Self {
@@ -78,26 +77,26 @@ impl Machine {
         }
     }
 
-    /// The unit of costs as time: multiply-adds that one unit does in a microsecond.
+    /// Multiply-adds of one unit per microsecond, to convert costs to times.
     pub(crate) fn work_per_microsecond(&self) -> f64 {
         self.work_per_microsecond
     }
 
-    /// Workgroups of `threads` invocations that one unit holds at a time.
+    /// Resident workgroups of `threads` invocations per unit.
     fn resident(&self, threads: f64) -> f64 {
         (self.resident_invocations / threads).floor().max(1.0)
     }
 
-    /// Workgroups of a pass that one unit holds at a time.
+    /// Resident workgroups of a pass per unit.
     fn resident_workgroups(&self, pass: &Pass) -> f64 {
         let by_memory = (self.workgroup_bytes / f64::from(pass.workgroup_bytes.max(1))).floor().max(1.0);
         self.resident(f64::from(pass.workgroup_size.max(1))).min(by_memory)
     }
 
-    /// The time to move `bytes` of device memory, by `workgroups` that each ask for `in_flight` bytes before they wait.
+    /// Time to move `bytes` of device memory, by `workgroups` that each request `in_flight` bytes before they wait.
     fn memory(&self, bytes: f64, workgroups: f64, in_flight: f64) -> f64 {
         let units = self.units as f64;
-        // An empty domain is asked about, too, although nothing will run.
+        // Empty domains are estimated, too, although nothing runs.
         let asked = workgroups.max(1.0) * in_flight.max(1.0);
         let streams = (asked / units / self.bytes_in_flight).min(1.0);
         bytes * self.work_per_byte / units / streams
@@ -105,7 +104,7 @@ impl Machine {
 }
 
 impl Contraction {
-    /// Elements of the result, for estimates: products of sizes whose tensors do not exist need not fit integers.
+    /// Elements of the result, as a float: products of hypothetical sizes need not fit integers.
     pub(crate) const fn outputs(&self) -> f64 {
         self.batch as f64 * self.rows as f64 * self.columns as f64
     }
@@ -121,25 +120,25 @@ impl Contraction {
     }
 }
 
-/// Of the bytes that workgroups read again after others did, the part that counts: caches serve the rest.
+/// Part of re-read bytes that costs time: caches serve the rest.
 const REREAD_PART: f64 = 0.3;
 
 /// Cost of a dispatch that waits for the one before, in dispatches: the machine drains first.
 const DEPENDENT_LAUNCH: f64 = 2.0;
 
-/// What recording a dispatch costs, in dispatches: a program that waits for its result waits for the host, too.
+/// Cost of recording a dispatch, in dispatches: a program that waits for its result waits for the host, too.
 const RECORDING: f64 = 1.0;
 
-/// Microseconds that bytes are on their way: on an NVIDIA H200, 16 KiB on their way keep a unit's share of the bandwidth busy.
+/// Memory latency in microseconds: on an NVIDIA H200, 16 KiB in flight saturate a unit's share of the bandwidth.
 const LATENCY: f64 = 16384.0 / 30000.0;
 
-/// A device's hardware as tables have it, else what is usual of its kind.
+/// Figures of a device, from tables or by its kind.
 pub(crate) fn hardware(info: &DeviceInfo) -> Hardware {
     info.hardware.unwrap_or(usual(info.kind))
 }
 
-/// What adapters of a kind are taken for of which no table says more, by this program or built in: a discrete GPU of the middle, a
-/// large integrated one, a processor with few cores. Priors.
+/// Figures of adapters without a table: a mid-range discrete GPU, a large integrated one, a processor with few cores.
+/// Priors.
 const fn usual(kind: AdapterKind) -> Hardware {
     match kind {
         AdapterKind::Discrete => Hardware {
@@ -175,18 +174,18 @@ const fn usual(kind: AdapterKind) -> Hardware {
     }
 }
 
-/// What recording the dispatches of a variant costs.
+/// Cost of recording a variant's dispatches.
 pub(crate) fn recording(variant: &Variant, machine: &Machine) -> f64 {
     RECORDING * variant.passes.len() as f64 * machine.launch_work
 }
 
-/// The cost of `passes` dispatches that wait for each other, in dispatches.
+/// Cost of `passes` dependent dispatches, in dispatches.
 fn dispatches(passes: usize) -> f64 {
     let passes = passes as f64;
     1.0 + DEPENDENT_LAUNCH * (passes - 1.0) + RECORDING * passes
 }
 
-/// The estimated time of `variant` of a kernel that does this work, with its dispatches, where the machine is idle before.
+/// Estimated time of a variant with its dispatches, on an idle machine.
 pub(crate) fn cost(
     kernel: &Kernel,
     work: Work,
@@ -210,7 +209,7 @@ pub(crate) fn cost(
     }
 }
 
-/// What a kernel that follows others costs more than one that the machine waits for.
+/// Extra cost of a kernel that follows another one.
 pub(crate) fn dependency(machine: &Machine) -> f64 {
     (DEPENDENT_LAUNCH - 1.0) * machine.launch_work
 }
@@ -233,7 +232,8 @@ fn pointwise(work: Work, variant: &Variant, domain: &Domain, machine: &Machine) 
     memory.max(arithmetic) + dispatches(variant.passes.len()) * machine.launch_work
 }
 
-/// What an epilogue computes, and what it moves beside its first result, which the kernel's own estimate has.
+/// Cost of an epilogue: its arithmetic, and its traffic besides the first result, which the kernel's own estimate
+/// includes.
 fn epilogue(kernel: &Kernel, variant: &Variant, domain: &Domain, machine: &Machine) -> f64 {
     let stored: Vec<Slot> = stored_slots(variant).map(|(slot, _)| slot).collect();
     let of_output = |access: &&Strides| access.space == Space::Point && !stored.contains(&access.slot);
@@ -244,7 +244,7 @@ fn epilogue(kernel: &Kernel, variant: &Variant, domain: &Domain, machine: &Machi
     ((reads + writes) * machine.work_per_byte + arithmetic) / machine.units as f64
 }
 
-/// The value at `x` of the line through points, which ends with the last and starts in the origin.
+/// Value at `x` of the polyline through the origin and `points`, constant after the last.
 fn interpolated(points: &[(f64, f64)], x: f64) -> f64 {
     let mut before = (0.0, 0.0);
     for &(at, value) in points {
@@ -256,7 +256,7 @@ fn interpolated(points: &[(f64, f64)], x: f64) -> f64 {
     before.1
 }
 
-/// The tensors that a variant writes, each once, with the bytes of an element.
+/// Tensors that a variant writes, each once, with bytes per element.
 fn stored_slots(variant: &Variant) -> impl Iterator<Item = (Slot, f64)> {
     let mut slots: Vec<(Slot, f64)> = variant
         .passes
@@ -270,7 +270,7 @@ fn stored_slots(variant: &Variant) -> impl Iterator<Item = (Slot, f64)> {
     slots.into_iter()
 }
 
-/// Bytes of results with an element per index of the output.
+/// Bytes of results with one element per index of the output.
 fn stored_bytes(variant: &Variant, domain: &Domain) -> f64 {
     stored_slots(variant).map(|(_, bytes)| bytes).sum::<f64>() * domain.count() as f64
 }
@@ -281,7 +281,7 @@ fn element_bytes(variant: &Variant, slot: Slot) -> f64 {
     bindings.find(|binding| binding.slot == slot).map_or(4.0, |binding| binding.dtype.bytes() as f64)
 }
 
-/// Bytes of the different elements that an access touches.
+/// Bytes of the distinct elements of an access.
 fn distinct_bytes(variant: &Variant, domain: &Domain, access: &Strides) -> f64 {
     let extents = domain.space_extents(access.space);
     let moves = extents.iter().zip(&access.strides).filter(|(_, stride)| **stride != 0);

@@ -1,4 +1,4 @@
-//! How a launch would run, for people.
+//! Explanations of launches.
 
 use std::fmt;
 
@@ -19,44 +19,43 @@ use crate::{
     tune::tuning::Applied,
 };
 
-/// How a launch would run: which alternative of the function, and per kernel the simplified domain, the chosen variant, and every variant's estimate or
-/// the reason against it. `Display` prints it.
+/// Explanation of a launch: the alternative of the function, and for each kernel the simplified domain, the chosen
+/// variant, and every variant's estimate or refusal. `Display` prints it.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Explanation {
     /// The function.
     pub function: String,
-    /// Which alternative runs: 0 for the function itself, otherwise one more than its place in
-    /// [`Function::alternatives`].
+    /// The alternative that runs: 0 is the function itself, `n + 1` is entry `n` of [`Function::alternatives`].
     pub alternative: usize,
-    /// Every alternative with its estimated cost, or why it cannot run.
+    /// Estimated cost of every alternative, or why it cannot run.
     pub alternatives: Vec<Result<f64, String>>,
-    /// The kernels of the alternative that runs, in order.
+    /// Kernels of the alternative that runs, in order.
     pub kernels: Vec<KernelExplanation>,
 }
 
-/// How one kernel would run.
+/// Explanation of one kernel.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct KernelExplanation {
     /// The kernel.
     pub kernel: String,
-    /// The simplified extents: of a contraction the last three are rows, columns and depth; of a reduction the last
-    /// ones are reduced; of an attention the last four are queries, value columns, keys and depth.
+    /// The simplified extents. The last three of a contraction are rows, columns and depth; the last ones of a
+    /// reduction are reduced; the last four of an attention are queries, value columns, keys and depth.
     pub extents: Vec<u64>,
     /// The chosen variant; `None` if the domain is empty and nothing runs.
     pub chosen: Option<String>,
-    /// What decided that; `None` if nothing runs.
+    /// The reason for the choice; `None` if nothing runs.
     pub decision: Option<Decision>,
-    /// What tuning tables know the kernel by, for example `contraction f16·f16 depth·outer`.
+    /// The kernel's class in tuning tables, for example `contraction f16·f16 depth·outer`.
     pub class: String,
-    /// The sizes that tuning tables know it by (see [`Entry`](crate::Entry)).
+    /// The kernel's sizes in tuning tables (see [`Entry`](crate::Entry)).
     pub sizes: Vec<u64>,
     /// Workgroups of each dispatch.
     pub workgroups: Vec<u32>,
-    /// In how many parts the depth, the row or the keys are split.
+    /// Number of parts of the depth, the row or the keys.
     pub splits: u64,
-    /// Every variant with its estimated cost (multiply-adds of one compute unit), or why it cannot run.
+    /// Estimated cost of every variant (in multiply-adds of one compute unit), or why it cannot run.
     pub variants: Vec<(String, Result<f64, String>)>,
 }
 

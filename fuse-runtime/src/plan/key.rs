@@ -1,24 +1,24 @@
-//! What a kernel is called in tables: its class and its sizes.
+//! [`Key`]: the name of a kernel in tuning tables, its class and its sizes.
 //!
-//! Kernels of one class differ in sizes only as far as the choice of their variants goes: the class says what is
-//! computed, of which dtypes, in which order operands lie in memory, and what of it happens on the way. It is made of what
-//! the artifact says and of numbers that the launch knows, and is the same text in every version of a program.
+//! Within a class, the choice of variants depends on sizes only. A class names the operation, dtypes, memory order of
+//! operands, and fused work. It is computed from the artifact and from numbers of the launch, and equal in all versions
+//! of a program.
 
 use fuse_artifact::{Access, DomainKind, Function, Kernel, Schedule, Slot, Space, Variant};
 
 use crate::{plan::domain::Domain, tune::order::distinct};
 
-/// What a table knows a kernel by.
+/// Name of a kernel in tables.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Key {
     /// For example `contraction f16·f16 depth·outer`.
     pub(crate) class: String,
-    /// See [`Entry::sizes`](super::Entry::sizes).
+    /// See [`Entry::sizes`](crate::Entry::sizes).
     pub(crate) sizes: Vec<u64>,
 }
 
 impl Key {
-    /// The key of a kernel. `vectors`: whether one of its variants that may run loads whole vectors.
+    /// The key of a kernel. `vectors`: true if one of its legal variants uses vector loads.
     pub(crate) fn of(kernel: &Kernel, domain: &Domain, vectors: bool) -> Self {
         let mut class = match kernel.domain.kind {
             DomainKind::Pointwise => format!("pointwise {}", dtypes(kernel, Space::Point)),
@@ -32,23 +32,23 @@ impl Key {
         Self { class, sizes: sizes(kernel, domain) }
     }
 
-    /// The key of a whole function, whose entries rank its alternatives in place of schedules. `symbols` are the values of its dimensions.
+    /// The key of a whole function, whose entries rank alternatives instead of schedules. `symbols` are the values of
+    /// its dimensions.
     pub(crate) fn of_plan(function: &Function, symbols: &[u64]) -> Self {
         let class = format!("{}{:016x}", plan_prefix(function), fingerprint(function));
-        // Functions without dimensions have a size, too: tables want one.
+        // Tables require a size, also of functions without dimensions.
         let sizes = if symbols.is_empty() { vec![1] } else { symbols.to_vec() };
         Self { class, sizes }
     }
 }
 
-/// What the classes of a function's plans begin with.
+/// Prefix of the classes of a function's plans.
 pub(crate) fn plan_prefix(function: &Function) -> String {
-    // Expressions are named by their place (`fuse! at …`), which moves while what was measured of them holds.
+    // Expressions are named by their place (`fuse! at …`), which may move while measurements still hold.
     let name = if function.name.contains(' ') { "expression" } else { &*function.name };
     format!("plan {name} ")
 }
 
-/// The name of an alternative in tables.
 pub(crate) fn plan_name(alternative: usize) -> String {
     format!("alternative {alternative}")
 }
@@ -84,7 +84,7 @@ fn contraction(kernel: &Kernel, products: u8) -> String {
     class
 }
 
-/// Of an attention, or of a weighted sum with so many products and sums.
+/// Class of an attention, or of a weighted sum with its numbers of products and sums.
 fn attention(kernel: &Kernel, domain: &Domain) -> String {
     let spaces = [Space::Lhs, Space::Rhs, Space::Value];
     let dtypes = spaces.map(|space| dtypes(kernel, space)).join("·");
@@ -94,14 +94,14 @@ fn attention(kernel: &Kernel, domain: &Domain) -> String {
     } else {
         format!("attention {dtypes}")
     };
-    // Keys are read along their depth and values along their columns, unless a program says otherwise.
+    // By default, keys are contiguous along their depth and values along their columns.
     if (&*directions(kernel, Space::Rhs, 2), &*directions(kernel, Space::Value, 2)) != ("outer", "inner") {
         class += " transposed";
     }
     if kernel.work.causal {
         class += " causal";
     }
-    // Schedules are made for heads of so many columns, and one of them says nothing of others.
+    // Schedules are for heads of up to a number of columns, and do not compare across them.
     class + &format!(" head {}", head(domain).next_power_of_two().max(SMALLEST_HEAD))
 }
 
@@ -110,7 +110,7 @@ fn head(domain: &Domain) -> u64 {
     domain.extents.last().copied().unwrap_or(1).max(domain.contraction().columns)
 }
 
-/// What shorter heads count as.
+/// Size class of shorter heads.
 const SMALLEST_HEAD: u64 = 32;
 
 fn reduction(kernel: &Kernel, axes: usize) -> String {
@@ -123,7 +123,7 @@ fn reduction(kernel: &Kernel, axes: usize) -> String {
             other => other,
         }
     );
-    // Split variants have a pass for each reduction that waits for another one, and one more.
+    // Split variants have one pass per dependent reduction, and one more.
     let passes = kernel.variants.iter().map(|variant| variant.passes.len()).max().unwrap_or(1);
     if passes > 2 {
         class += &format!(" stages {}", passes - 1);
@@ -134,13 +134,13 @@ fn reduction(kernel: &Kernel, axes: usize) -> String {
     class
 }
 
-/// The accesses of a space that read.
+/// Reading accesses of a space.
 fn loads(kernel: &Kernel, space: Space) -> impl Iterator<Item = &Access> {
     let written = written(kernel);
     kernel.accesses.iter().filter(move |access| access.space == space && !written.contains(&access.slot))
 }
 
-/// The accesses that write.
+/// Writing accesses.
 fn results(kernel: &Kernel) -> impl Iterator<Item = &Access> {
     let written = written(kernel);
     kernel.accesses.iter().filter(move |access| written.contains(&access.slot))
@@ -152,7 +152,7 @@ fn written(kernel: &Kernel) -> Vec<Slot> {
     distinct(bindings.filter(|binding| binding.writable).map(|binding| binding.slot))
 }
 
-/// The dtypes of what is read in a space, in alphabetical order; `none` where nothing is.
+/// Dtypes read in a space, in alphabetical order, or `none`.
 fn dtypes(kernel: &Kernel, space: Space) -> String {
     let bindings =
         || kernel.variants.iter().flat_map(|variant| variant.passes.iter()).flat_map(|pass| pass.bindings.iter());
@@ -161,19 +161,19 @@ fn dtypes(kernel: &Kernel, space: Space) -> String {
     listed(loads(kernel, space).filter_map(dtype))
 }
 
-/// The different words, in alphabetical order; `none` where there are none.
+/// Distinct words in alphabetical order, or `none`.
 fn listed<'a>(words: impl Iterator<Item = &'a str>) -> String {
     let words = distinct(words);
     if words.is_empty() { "none".to_owned() } else { words.join("+") }
 }
 
-/// Along which axes of its space what is read lies contiguously: `inner` for the last one (of a reduction, for one of the
-/// last `inner` ones), `outer` for those before, `strided` for neither; of several operands all that occur.
+/// Contiguous axes of the reading accesses of a space: `inner` for the last axis (in reductions, for one of the last
+/// `inner` ones), `outer` for those before, `strided` for neither. Lists all that occur.
 fn directions(kernel: &Kernel, space: Space, inner: usize) -> String {
     named_directions(kernel, space, inner, ["inner", "outer"])
 }
 
-/// The same with other names for the last axis and those before.
+/// Like [`directions`], with other names for the last axis and those before.
 fn named_directions(kernel: &Kernel, space: Space, inner: usize, [last_axis, before]: [&'static str; 2]) -> String {
     let reduction = space == Space::Point;
     let direction = |access: &Access| {
@@ -188,12 +188,12 @@ fn named_directions(kernel: &Kernel, space: Space, inner: usize, [last_axis, bef
             _ => "strided",
         })
     };
-    // What is the same everywhere along a row says nothing of its order.
+    // Accesses that are constant along a row have no order there.
     let of_elements = |access: &&Access| !reduction || walks_any(access, inner);
     listed(loads(kernel, space).filter(of_elements).filter_map(direction))
 }
 
-/// Whether an access moves along one of the last `axes` axes of its space.
+/// True if an access moves along one of the last `axes` axes of its space.
 fn walks_any(access: &Access, axes: usize) -> bool {
     access.axes.iter().rev().take(axes).any(Option::is_some)
 }
@@ -212,8 +212,7 @@ fn sizes(kernel: &Kernel, domain: &Domain) -> Vec<u64> {
     }
 }
 
-/// A number that changes with the kernels of a function and its alternatives: 64-bit FNV-1a, which is the same in every
-/// program.
+/// Fingerprint of the kernels of a function and its alternatives: 64-bit FNV-1a, equal in every program.
 fn fingerprint(function: &Function) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     let mut add = |text: &str| {

@@ -1,4 +1,4 @@
-//! [`LaunchPlan`]: what a launch dispatches.
+//! [`LaunchPlan`]: the dispatches of a launch.
 
 use fuse_artifact::{Features, Function, Kernel, ParamKind, Pass, Slot, Variant};
 
@@ -43,7 +43,7 @@ pub(crate) struct Temporary {
     pub(crate) steps: Option<(usize, usize)>,
 }
 
-/// What is dispatched, before pipelines exist.
+/// Dispatches without pipelines.
 struct Resolved<'a> {
     results: Vec<Shape>,
     temporaries: Vec<Temporary>,
@@ -59,7 +59,7 @@ struct Dispatch<'a> {
 }
 
 impl LaunchPlan {
-    /// The argument or result behind a binding of a step, for messages.
+    /// Name of the argument or result behind a binding of a step, for messages.
     pub(crate) fn binding_name(&self, step: usize, binding: usize) -> Option<String> {
         let function = self.function.upgrade()?;
         let name = &function.name;
@@ -72,7 +72,7 @@ impl LaunchPlan {
         }
     }
 
-    /// The steps of one of its kernels alone, for measurements: what earlier kernels would store holds anything.
+    /// Keeps the steps of one kernel, for measurements. Results of earlier kernels are then arbitrary.
     #[cfg(feature = "tune")]
     pub(crate) fn only(mut self, kernel: &str) -> Self {
         self.steps = self.steps.into_iter().filter(|step| step.label.kernel == kernel).collect();
@@ -85,7 +85,7 @@ impl LaunchPlan {
         self
     }
 
-    /// Plans a launch and creates the pipelines that are missing.
+    /// Plans a launch and creates missing pipelines.
     pub(crate) fn new(
         function: &Callable,
         shapes: &[Shape],
@@ -118,7 +118,7 @@ impl LaunchPlan {
 }
 
 impl<'a> Dispatch<'a> {
-    /// What its pipeline is made from.
+    /// The inputs of its pipeline.
     fn pipeline(&self, function: &Function) -> (&'a Pass, Features, Label) {
         let Self { kernel, variant, pass, .. } = *self;
         let label = Label {
@@ -131,7 +131,7 @@ impl<'a> Dispatch<'a> {
     }
 }
 
-/// What the pipelines of a launch are made from.
+/// The inputs of a launch's pipelines.
 pub(crate) fn pipelines<'a>(
     function: &'a Function,
     shapes: &[Shape],
@@ -187,7 +187,7 @@ impl<'a> Resolved<'a> {
         Ok(())
     }
 
-    /// Every binding names a tensor that exists.
+    /// Checks that every binding names an existing tensor.
     fn check_slots(&self, function: &Function, bound: &Bound) -> Result<(), Error> {
         let exists = |slot: &Slot| match *slot {
             Slot::Param(i) => usize::from(i) < function.params.len(),
@@ -219,7 +219,7 @@ impl<'a> Resolved<'a> {
     }
 }
 
-/// The quantized parameters whose scales are `f32`.
+/// Quantized parameters whose scales are `f32`.
 fn wide_scales(function: &Function, shapes: &[Shape]) -> Vec<u16> {
     let params = function.params.iter().zip(shapes).enumerate();
     let wide = |(_, (param, shape)): &(usize, (&fuse_artifact::Param, &Shape))| {

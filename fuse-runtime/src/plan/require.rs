@@ -1,6 +1,6 @@
-//! Whether a variant may run: its requirements on the domain, its features, the device's limits.
+//! Legality of variants: requirements on the domain, features, limits of the device.
 //!
-//! A refusal is a text that finishes the sentence "the variant cannot run because".
+//! A refusal's text completes the sentence "the variant cannot run because".
 
 use fuse_artifact::{
     DomainKind, Features, Pass, Require, Schedule, Variant,
@@ -15,12 +15,12 @@ use crate::{
     plan::domain::{Domain, Strides},
 };
 
-/// Why a variant cannot run.
+/// Reason why a variant cannot run.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Refusal {
     /// The device lacks a feature.
     Feature(&'static str),
-    /// The device's limit is too low: the limit, what is needed, what is allowed.
+    /// The device's limit is too low: the limit, the needed and the allowed number.
     Limit(&'static str, u64, u64),
     /// A requirement on shapes or strides does not hold.
     Shape(String),
@@ -36,7 +36,7 @@ impl std::fmt::Display for Refusal {
     }
 }
 
-/// Whether `variant` may run on this device, for shapes that suit it.
+/// True if this device supports `variant`, for suitable shapes.
 pub(crate) fn runs_on(variant: &Variant, info: &DeviceInfo) -> bool {
     check_device(variant, info).is_ok()
 }
@@ -46,14 +46,14 @@ fn check_device(variant: &Variant, info: &DeviceInfo) -> Result<(), Refusal> {
     variant.passes.iter().try_for_each(|pass| check_limits(pass, &info.limits))
 }
 
-/// Whether `variant` may run on `domain` with this device.
+/// Checks that `variant` can run on `domain` with this device.
 pub(crate) fn legal(variant: &Variant, domain: &Domain, info: &DeviceInfo) -> Result<(), Refusal> {
     check_device(variant, info)?;
     check_schedule(&variant.schedule, domain)?;
     variant.requires.iter().try_for_each(|require| check_require(require, &variant.schedule, domain))
 }
 
-/// Whether the extents of `domain` suit `variant`, whatever the strides.
+/// True if the extents of `domain` suit `variant`, whatever the strides.
 pub(crate) fn fits(variant: &Variant, domain: &Domain) -> bool {
     let of_strides = |require: &Require| matches!(require, Require::Stride { .. } | Require::Aligned { .. });
     check_schedule(&variant.schedule, domain).is_ok()
@@ -62,7 +62,7 @@ pub(crate) fn fits(variant: &Variant, domain: &Domain) -> bool {
             .all(|require| check_require(require, &variant.schedule, domain).is_ok())
 }
 
-/// The text indexes as many axes as are left, and is of the domain's kind.
+/// Checks that the schedule has the domain's kind, and that its shader indexes all axes left.
 fn check_schedule(schedule: &Schedule, domain: &Domain) -> Result<(), Refusal> {
     match (domain.kind, schedule) {
         (DomainKind::Pointwise, Schedule::Pointwise(Pointwise { rank, .. })) => {
@@ -85,7 +85,7 @@ fn check_schedule(schedule: &Schedule, domain: &Domain) -> Result<(), Refusal> {
     }
 }
 
-/// Rows that are held in registers fit there, and an invocation of a scatter-add may have all elements of a row to read.
+/// Checks that held rows fit registers, and that an invocation of a scatter-add can read a whole row.
 fn check_length(reduction: &Reduction, domain: &Domain) -> Result<(), Refusal> {
     let held = reduction.held().filter(|_| !reduction.split);
     let held = held.map(|held| u64::from(reduction.invocations) * u64::from(reduction.lanes) * u64::from(held));
@@ -140,7 +140,8 @@ fn check_require(require: &Require, schedule: &Schedule, domain: &Domain) -> Res
     let innermost = domain.extents.len().checked_sub(1);
     let pointwise = domain.kind == DomainKind::Pointwise;
     let reduction = matches!(domain.kind, DomainKind::Reduction { .. });
-    // Pointwise requirements mean the innermost axis left, reductions count the axes of the text, others name theirs.
+    // Pointwise requirements name the innermost axis left, those of reductions count the shader's axes, others name
+    // theirs.
     let axis_of = |axis: u8| if pointwise { innermost } else { domain.text_axis(schedule, axis) };
     let extent = |axis: u8| {
         let axis = if pointwise { Some(usize::from(axis)) } else { domain.text_axis(schedule, axis) };
@@ -156,7 +157,7 @@ fn check_require(require: &Require, schedule: &Schedule, domain: &Domain) -> Res
             check(divides, || format!("the innermost extent is no multiple of {of}"))
         }
         Require::Stride { access: index, axis, stride } => {
-            // Where there is a single step, its length never counts.
+            // The length of a single step does not matter.
             let trivial = pointwise && domain.count() <= 1 || reduction && extent(axis) <= 1;
             let found = stride_along(access(index), axis_of(axis));
             check(trivial || found == Some(stride.into()), || format!("the stride of access {index} is not {stride}"))
@@ -182,7 +183,7 @@ fn stride_along(access: Option<&Strides>, axis: Option<usize>) -> Option<u64> {
 }
 
 fn is_aligned(access: &Strides, along: Option<usize>, of: u32) -> bool {
-    // What repeats along the axis is read one element at a time.
+    // Elements that repeat along the axis are read one at a time.
     let repeats = along.and_then(|axis| access.strides.get(axis)) == Some(&0);
     let others = access.strides.iter().enumerate().filter(|(axis, _)| Some(*axis) != along);
     repeats || is_multiple(access.offset, of) && others.into_iter().all(|(_, stride)| is_multiple(*stride, of))

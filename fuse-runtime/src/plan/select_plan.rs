@@ -1,9 +1,9 @@
-//! Which of a function's alternatives runs: of those whose assumptions hold and whose kernels all have a variant that
-//! may run, the one with the least time, by what tables measured of kernels that not all have, else by the cost model; an earlier
-//! one if that takes little more.
+//! Choice of a function's alternative: the fastest one whose assumptions hold and whose kernels all have a legal
+//! variant. An earlier alternative wins if it takes little more time. Times are measured ones if tables have all
+//! kernels in which alternatives differ, else the cost model's.
 //!
-//! Input: a function, shapes, the device's abilities and the tuning in effect. Output: [`Selected`]: the alternative with the
-//! shapes bound and with every kernel's domain and candidates. Not here: which variants run (`select_variant`).
+//! Input: a function, shapes, the device's abilities and the tuning in effect. Output: [`Selected`]: the alternative
+//! with bound shapes and with every kernel's domain and candidates. Not here: choice of variants (`select_variant`).
 
 use fuse_artifact::{DomainKind, Function};
 
@@ -21,11 +21,11 @@ use crate::{
     tune::tuning::Applied,
 };
 
-/// The part of an earlier alternative's estimated time that a later one, with more kernels, must not exceed: they cost
-/// memory, too, and estimates are no better than that.
+/// Part of an earlier alternative's time that a later one, with more kernels, must not exceed: more kernels cost
+/// memory, and estimates are no more exact.
 const WORTH_MORE_KERNELS: f64 = 0.98;
 
-/// The alternative that runs.
+/// Selects the alternative that runs.
 ///
 /// # Errors
 /// Those of the last alternative, if none can run.
@@ -40,19 +40,19 @@ pub(crate) fn select<'f>(function: &'f Function, shapes: &[Shape], tuning: &Appl
         }
     }
     chosen.map_err(|error| match error {
-        // The contract says that the last alternative fits every shape.
+        // By contract, the last alternative fits every shape.
         Error::Variant { .. } => Error::Internal { message: error.to_string() },
         error => error,
     })
 }
 
 impl Selected<'_> {
-    /// Whether it is enough faster than an earlier alternative.
+    /// True if it is enough faster than an earlier alternative.
     fn is_worth_more_than(&self, earlier: &Self, tuning: &Applied) -> bool {
         let mut times = [self.cost, earlier.cost];
         if costs_are_times(tuning.info.kind) {
             let (mine, theirs) = (self.measured(tuning), earlier.measured(tuning));
-            // The model may be wrong about what nobody measured, but about the same kernel of two plans in the same way.
+            // The model's errors cancel for kernels that both alternatives have.
             if mine.modeled == theirs.modeled {
                 times = [mine.time, theirs.time];
             }
@@ -60,7 +60,7 @@ impl Selected<'_> {
         times[0].total_cmp(&(times[1] * WORTH_MORE_KERNELS)).is_lt()
     }
 
-    /// Its time by what tables measured of its kernels near the sizes that they have here.
+    /// Its time, from measurements of its kernels near their sizes.
     fn measured(&self, tuning: &Applied) -> Measured {
         let mut measured = Measured::default();
         let mut wait = 0.0;
@@ -68,7 +68,7 @@ impl Selected<'_> {
             let Considered { domain, candidates, .. } = considered;
             let modeled = || best(domain.kind, candidates).map_or(0.0, |candidate| candidate.cost) + wait;
             measured.time += match (domain.kind, measured_time(considered, tuning)) {
-                // The bandwidth of the memory explains them.
+                // Memory bandwidth explains pointwise kernels.
                 (DomainKind::Pointwise, _) => modeled(),
                 (_, Some(time)) => time,
                 (_, None) => {
@@ -82,19 +82,19 @@ impl Selected<'_> {
     }
 }
 
-/// The time of an alternative, in the unit of costs.
+/// Time of an alternative, in the unit of costs.
 #[derive(Default)]
 struct Measured {
-    /// Of all its kernels. Each waits for the one before, which what was measured did, too.
+    /// Sum over its kernels. Each waits for the one before, as in measurements.
     time: f64,
-    /// The kernels of which no measurement is known, besides pointwise ones.
+    /// Kernels without a measurement, except pointwise ones.
     modeled: Vec<Key>,
 }
 
-/// Alternative `index`, whether or not it is the fastest.
+/// Selects alternative `index`, whether or not it is the fastest.
 ///
 /// # Errors
-/// Its own, if it cannot run; [`Error::Alternative`] if there is no such alternative.
+/// Those of the alternative, if it cannot run; [`Error::Alternative`] if it does not exist.
 pub(crate) fn select_index<'f>(
     function: &'f Function,
     index: usize,
@@ -106,10 +106,10 @@ pub(crate) fn select_index<'f>(
     consider(index, alternatives(function).nth(index).ok_or_else(missing)?, shapes, info)
 }
 
-/// Every alternative, in order, or why it cannot run.
+/// All alternatives in order, or the reasons why they cannot run.
 ///
 /// # Errors
-/// A defect of an artifact: others must not hide it.
+/// Defects of artifacts, which others must not hide.
 pub(crate) fn consider_all<'f>(
     function: &'f Function,
     shapes: &[Shape],
@@ -133,7 +133,7 @@ fn consider<'f>(
     shapes: &[Shape],
     info: &DeviceInfo,
 ) -> Result<Selected<'f>, Error> {
-    // Assumptions come first: the checks of a function are about shapes that keep them.
+    // Assumptions come first: the checks of a function require them.
     if let Some(reason) = assumption_that_fails(function, shapes)? {
         return Err(Error::Alternative { kernel: function.name.to_string(), alternative: index, reason });
     }
@@ -143,7 +143,7 @@ fn consider<'f>(
     let mut follows = false;
     for kernel in function.kernels.iter() {
         let domain = Domain::new(function, kernel, shapes, &selected.bound)?;
-        // What dispatches nothing needs no variant, and has no sizes to choose by.
+        // An empty kernel needs no variant, and has no sizes to choose by.
         let candidates = if domain.count() > 0 { candidates(kernel, &domain, info) } else { Vec::new() };
         if domain.count() > 0 {
             let candidate = best(domain.kind, &candidates).ok_or_else(|| no_variant(kernel, &candidates, info))?;

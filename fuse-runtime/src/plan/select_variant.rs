@@ -1,8 +1,8 @@
-//! Which of a kernel's legal variants runs, and what decided it.
+//! Choice of a kernel's variant, with its reason.
 //!
-//! Input: the candidates of a kernel with their estimated costs, and the tuning in effect. Output: one candidate and a
-//! [`Decision`]. Asked in this order: what the program overrides, tables, the cost model, and where the model sees no
-//! difference, priors. Not here: how long a variant takes (`cost`, `tune::table`).
+//! Input: candidates of a kernel with estimated costs, and the tuning in effect. Output: one candidate and a
+//! [`Decision`]. Precedence: the program's overrides, tables, the cost model, and priors among variants that the model
+//! rates equal. Not here: times of variants (`cost`, `tune::table`).
 
 use std::fmt;
 
@@ -23,32 +23,32 @@ use crate::{
     },
 };
 
-/// What decided which variant of a kernel runs.
+/// Reason for the choice of a kernel's variant.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Decision {
     /// `Device::force_variant`, a test or the tuner.
     Forced,
-    /// No other variant may run.
+    /// It is the only legal variant.
     Only,
     /// The program's override: the closest in size of workgroup or tile ([`Tuning`](crate::Tuning)).
     Override,
-    /// A table.
+    /// A tuning table.
     Table {
-        /// The table.
+        /// The table's name.
         name: String,
-        /// Whether it was measured.
+        /// Origin of its figures.
         status: Status,
-        /// How far its nearest entry is, in powers of two of the sizes, the depth of products counting less; 0 if it is about
-        /// these very sizes.
+        /// Distance of its nearest entry in powers of two of the sizes, with less weight on the depth of products; 0
+        /// for equal sizes.
         distance: f64,
     },
-    /// A prior of the environment or of the adapter's vendor, among variants that the cost model takes for equally fast.
+    /// A prior of the environment or of the adapter's vendor, among variants that the cost model rates equal.
     Prior {
-        /// The table that says what is expected.
+        /// The name of the table with the prior.
         name: String,
     },
-    /// The cost model; of pointwise kernels the order of the family.
+    /// The cost model; for pointwise kernels, the order of the family.
     Estimate,
 }
 
@@ -68,11 +68,11 @@ impl fmt::Display for Decision {
     }
 }
 
-/// Within this factor of the least, estimates count as equal where there is a prior: the model was fitted to one native
-/// adapter, and is no better than that elsewhere.
+/// Factor within which estimates count as equal where there is a prior: the model was fitted to one native adapter, and
+/// is no better elsewhere.
 const EQUALLY_FAST: f64 = 1.25;
 
-/// The variant that runs on an adapter of this kind; `None` if none may.
+/// The variant that runs on an adapter of this kind; `None` if none is legal.
 pub(crate) fn decide(
     considered: &Considered<'_>,
     tuning: &Applied,
@@ -85,7 +85,7 @@ pub(crate) fn decide(
         return Some((estimated, Decision::Only));
     }
     let found = if tuning.tables.is_empty() { None } else { find(considered, &legal, tuning, adapter) };
-    // Smaller is better; what a table cannot tell apart, the model may.
+    // Smaller is better; the model decides where a table does not.
     let score = |at: usize| match &found {
         Some((_, estimate)) => (estimate.relative[at], legal[at].cost),
         None if domain.kind == DomainKind::Pointwise => (at as f64, 0.0),
@@ -120,16 +120,16 @@ pub(crate) fn decide(
     Some((estimated, Decision::Estimate))
 }
 
-/// How far, in powers of two of the sizes, an entry's times still say how long a kernel takes: one size three times as large.
+/// Distance, in powers of two of the sizes, within which an entry's times apply to a kernel: three times one size.
 const NEAR: f64 = 1.585;
 
-/// Whether the unit of costs is a known time: the model was fitted to a discrete GPU, which no browser says that it has.
+/// True if costs are times: the model was fitted to a discrete GPU, which no browser reports.
 pub(crate) const fn costs_are_times(adapter: AdapterKind) -> bool {
     !cfg!(target_arch = "wasm32") && matches!(adapter, AdapterKind::Discrete)
 }
 
-/// The time of the variant that runs, in the unit of costs, by what the table that chose it measured at the nearest sizes; from
-/// there it changes as the cost model says. `None` if no table chose, or if it measured nothing near.
+/// Time of the variant that runs, in the unit of costs: measured at the nearest sizes of the table that chose it, and
+/// scaled by the cost model. `None` if no table chose, or if it has no entry nearby.
 pub(crate) fn measured_time(considered: &Considered<'_>, tuning: &Applied) -> Option<f64> {
     let adapter = tuning.info.kind;
     if !costs_are_times(adapter) {
@@ -150,7 +150,7 @@ pub(crate) fn measured_time(considered: &Considered<'_>, tuning: &Applied) -> Op
     Some(time * (chosen.cost - recording) / there + recording)
 }
 
-/// The first table that says something about the kernel's candidates, and what it says.
+/// The first table with an estimate for the kernel's candidates.
 fn find<'t>(
     considered: &Considered<'_>,
     legal: &[Candidate],
@@ -163,14 +163,14 @@ fn find<'t>(
     let names: Vec<&str> = variants().map(|variant| &*variant.name).collect();
     let machine = Machine::of(&tuning.info);
     let model = |at: &[u64]| -> Vec<f64> {
-        // How far a window reaches past a workgroup's first query is in no size.
+        // Sizes do not tell how far a window reaches past a workgroup's first query.
         let is_own = kernel.work.window.is_some() && at == sizes;
         match domain.at(at).filter(|_| !is_own) {
             Some(domain) => variants().map(|variant| estimated(kernel, variant, &domain, &machine)).collect(),
             None => legal.iter().map(|candidate| candidate.cost).collect(),
         }
     };
-    // The model was fitted to a discrete GPU. Elsewhere it would lead astray from what was measured.
+    // The model was fitted to a discrete GPU. Elsewhere it would mislead estimates.
     let leads = adapter == AdapterKind::Discrete;
     let fits = |sizes: &[u64]| domain.at(sizes).is_some_and(|domain| variants().all(|variant| fits(variant, &domain)));
     let estimate = |table: &Table| table.estimate(&class, &sizes, &names, &model, leads, &fits);

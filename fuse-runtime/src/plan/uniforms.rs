@@ -1,4 +1,4 @@
-//! The uniform block and the grid of one pass.
+//! Uniform block and grid of a pass.
 
 use fuse_artifact::{DomainKind, Grid, Kernel, Pass, Schedule, Size, Uniform, Variant};
 
@@ -20,7 +20,7 @@ pub(crate) struct Chosen<'f, 'n> {
     pub(crate) symbols: &'n [u64],
 }
 
-/// Fills the words of `pass`, one of the variant's. `limit` is the device's limit of workgroups per dimension.
+/// Fills the uniform words of `pass`. `limit` is the device's limit of workgroups per dimension.
 pub(crate) fn fill(chosen: &Chosen<'_, '_>, pass: &Pass, limit: u32) -> Result<Filled, Error> {
     let [row_tiles, column_tiles] = tiles(chosen.variant, pass, chosen.domain);
     let Chosen { kernel, variant, domain, split, symbols } = *chosen;
@@ -36,7 +36,7 @@ pub(crate) fn fill(chosen: &Chosen<'_, '_>, pass: &Pass, limit: u32) -> Result<F
     Ok(filled)
 }
 
-/// Tiles along rows and columns: of the pass, or, for a pass over elements, of the schedule.
+/// Tiles along rows and columns: of the pass, or of the schedule for passes over elements.
 fn tiles(variant: &Variant, pass: &Pass, domain: &Domain) -> [u64; 2] {
     let Contraction { rows, columns, .. } = domain.contraction();
     let [tile_rows, tile_columns] = match pass.grid {
@@ -77,7 +77,7 @@ impl Context<'_> {
         }
     }
 
-    /// Products with workgroups of their own; 1 where each workgroup has all of them.
+    /// Products with their own workgroups; 1 if each workgroup computes all of them.
     fn stack(&self) -> u64 {
         match (&self.variant.schedule, self.domain.kind) {
             (Schedule::Tile(tile), DomainKind::Contraction { products }) if tile.is_grouped() => products.into(),
@@ -112,7 +112,7 @@ impl Context<'_> {
         })
     }
 
-    /// Elements between neighbours along an axis of a view, 0 if it is empty.
+    /// Stride of an axis of a view, 0 if the view is empty.
     fn view_stride(&self, access: u16, axis: u8) -> Result<u64, Error> {
         let access = self.kernel.accesses.get(usize::from(access)).ok_or_else(|| self.no_access(access))?;
         let mut stride: u64 = 1;
@@ -126,7 +126,7 @@ impl Context<'_> {
         Ok(stride)
     }
 
-    /// `values[axis]`, where the axis counts in the variant's text.
+    /// `values[axis]`, where `axis` counts in the variant's shader.
     fn aligned(&self, values: &[u64], axis: u8, missing: u64) -> u64 {
         let index = self.domain.text_axis(&self.variant.schedule, axis);
         index.and_then(|index| values.get(index)).copied().unwrap_or(missing)

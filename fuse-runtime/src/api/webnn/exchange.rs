@@ -1,7 +1,7 @@
-//! The values of a run, on their way to WebNN and back.
+//! Transfers of a run's values to and from WebNN.
 //!
-//! Everything that must be awaited comes first: values from the GPU, graphs, memory. Then all is written, dispatched and asked
-//! for between two looks of the event loop, so that no other run comes between. What arrives goes to the GPU.
+//! All awaited work comes first: values from the GPU, graphs, memory. Writes, dispatches and reads are then issued
+//! within one turn of the event loop, so that no other run interferes. Arriving values go to the GPU.
 
 use std::{collections::HashMap, rc::Rc, slice, sync::Arc};
 
@@ -23,18 +23,21 @@ use crate::{
 };
 
 impl WebNn {
-    /// Runs the launches that `work` makes on this device by WebNN, and gives what `work` gives once the values are there.
+    /// Runs the launches of `work` on this device in WebNN, and returns the value of `work` when their results have
+    /// arrived.
     ///
-    /// All of them must be of functions with the attribute `#[webnn]`, called by their wrappers or by `launch_into`. Launches of
-    /// other devices run as always. Within `work`, what would not keep its place among launches that run later is an error, as
-    /// within [`Device::capture`]: reading and writing tensors, replaying, capturing, waiting.
+    /// All of them must be functions with the attribute `#[webnn]`, called by their wrappers or by `launch_into`.
+    /// Launches of other devices run as usual. Within `work`, operations that would not keep their order with deferred
+    /// launches are errors, as within [`Device::capture`](crate::Device::capture): reading and writing tensors,
+    /// replaying, capturing, waiting.
     ///
-    /// Values travel through the host: those of tensors that `work` did not make from the GPU to WebNN, and those of tensors
-    /// that are still in use after `work` from WebNN to the GPU.
+    /// Values travel through the host: inputs that `work` did not make from the GPU to WebNN, and results still in use
+    /// after `work` from WebNN to the GPU.
     ///
     /// # Errors
-    /// Those of `work` and of its launches, [`Error::WebNn`] with the kernel's name where the browser refuses or fails,
-    /// [`Error::Capturing`] within [`Device::capture`] or within another `run`, and those of reading and writing tensors.
+    /// Those of `work` and of its launches, [`Error::WebNn`] with the kernel's name if the browser refuses or fails,
+    /// [`Error::Capturing`] within [`Device::capture`](crate::Device::capture) or within another `run`, and those of
+    /// reading and writing tensors.
     pub async fn run<R>(&self, work: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
         capture::forbid(self.device.context(), "WebNN")?;
         let guard = Guard::open(&self.device)?;
@@ -44,36 +47,36 @@ impl WebNn {
         for job in &jobs {
             exchange.add(self, job).await?;
         }
-        // The tensors stay until their values have arrived: to destroy one rejects its reads.
+        // The tensors must live until their values have arrived: destroying one rejects its reads.
         exchange.run(self, &jobs)?.arrive().await?;
         drop(exchange);
         Ok(result)
     }
 }
 
-/// The values and launches of a run.
+/// Values and launches of a run.
 #[derive(Default)]
 pub(super) struct Exchange<'a> {
     values: Vec<Value<'a>>,
-    /// The value that a buffer, by the id of its storage, has for the next launch.
+    /// The latest value of each buffer, by storage id.
     latest: HashMap<u64, usize>,
     launches: Vec<Launch<'a>>,
 }
 
-/// A tensor of WebNN's that launches read or write.
+/// A WebNN tensor that launches read or write.
 struct Value<'a> {
     tensor: Owned,
     content: Content,
-    /// The launch that needs it first, for messages.
+    /// The first launch that needs it, for messages.
     job: &'a Job,
 }
 
 enum Content {
-    /// These bytes, written before anything runs.
+    /// Host data, written before anything runs.
     Host(Vec<u8>),
-    /// These bytes of a tensor on the GPU.
+    /// Data of a tensor on the GPU.
     Gpu(RawTensor, Vec<u8>),
-    /// What a launch computes for a tensor on the GPU.
+    /// A launch's result, for a tensor on the GPU.
     Computed(RawTensor),
 }
 
@@ -85,16 +88,16 @@ struct Launch<'a> {
     results: Object,
 }
 
-/// Values that were asked for.
+/// Requested values.
 pub(super) struct Arriving<'a>(Vec<(RawTensor, &'a Job, JsValue)>);
 
 impl<'a> Exchange<'a> {
-    /// Prepares a launch that follows those before.
+    /// Prepares a launch, after those before.
     pub(super) async fn add(&mut self, webnn: &WebNn, job: &'a Job) -> Result<(), Error> {
         let (inputs, results) = (Object::new(), Object::new());
         let mut stored = vec![];
         for (param, arg) in job.args.iter().enumerate() {
-            // What results do not depend on is no input of the graph.
+            // Inputs that no result depends on are not in the graph.
             if !job.graph.operands.iter().any(|operand| operand.op == MlOp::Input(param as u16)) {
                 stored.push(vec![]);
                 continue;
@@ -140,7 +143,7 @@ impl<'a> Exchange<'a> {
         Ok(self.values.len() - 1)
     }
 
-    /// Writes, dispatches, and asks for what is still in use by others than `jobs`.
+    /// Writes, dispatches, and requests the values that others than `jobs` still use.
     pub(super) fn run(&self, webnn: &WebNn, jobs: &[Job]) -> Result<Arriving<'a>, Error> {
         let context = &webnn.context.0;
         for Value { tensor, content, job } in &self.values {
@@ -165,7 +168,7 @@ impl<'a> Exchange<'a> {
         Ok(Arriving(arriving))
     }
 
-    /// Whether anyone but the run holds the memory of a tensor.
+    /// True if anyone but the run holds a tensor's memory.
     fn is_used_outside(&self, raw: &RawTensor, jobs: &[Job]) -> bool {
         let own = |other: &&RawTensor| Arc::ptr_eq(other.buffer(), raw.buffer());
         let of_jobs = jobs.iter().flat_map(Job::tensors).filter(own).count();
@@ -175,7 +178,6 @@ impl<'a> Exchange<'a> {
 }
 
 impl Value<'_> {
-    /// The tensor on the GPU, if it has one.
     fn raw(&self) -> Option<&RawTensor> {
         match &self.content {
             Content::Host(_) => None,
@@ -185,7 +187,7 @@ impl Value<'_> {
 }
 
 impl Arriving<'_> {
-    /// Puts the values where they belong.
+    /// Writes the values to their tensors.
     pub(super) async fn arrive(self) -> Result<(), Error> {
         for (raw, job, promise) in self.0 {
             let read = settled(promise).await.map_err(|reason| job.error(reason))?;

@@ -1,4 +1,4 @@
-//! A function's calls, made: an `MLGraph` for given shapes.
+//! Construction of `MLGraph`s: a function's WebNN calls for given shapes.
 
 use std::slice;
 
@@ -10,8 +10,8 @@ use super::{
     script::{call, construct, set, settled},
 };
 
-/// What a graph was built for: the function, its sizes, and the shapes of the tensors that it reads, which are those of
-/// memory: a tensor and its reshaped view are one.
+/// Key of a graph: the function, its sizes, and the shapes of its inputs in memory, where a tensor and its reshaped
+/// view are one.
 #[derive(PartialEq, Eq, Hash)]
 pub(super) struct Key {
     function: usize,
@@ -35,7 +35,7 @@ pub(super) fn result_name(result: usize) -> String {
     format!("result{result}")
 }
 
-/// The element type of what is in memory: truth values are words there.
+/// Element type in memory: bools are words there.
 pub(super) fn declared(dtype: DType) -> DType {
     if dtype == DType::Bool { DType::U32 } else { dtype }
 }
@@ -59,7 +59,7 @@ fn data_type(dtype: DType) -> JsValue {
     name.into()
 }
 
-/// A number as it lies in memory.
+/// Encodes a number as in memory.
 fn encoded(dtype: DType, value: f64) -> Vec<u8> {
     match dtype {
         DType::F32 => (value as f32).to_le_bytes().to_vec(),
@@ -74,9 +74,9 @@ fn numbers(values: impl Iterator<Item = f64>) -> JsValue {
     values.map(JsValue::from_f64).collect::<Array>().into()
 }
 
-/// Builds the graph of a launch, whose arguments are tensors of the shapes `stored`.
+/// Builds the graph of a launch on tensors of shapes `stored`.
 pub(super) async fn build(context: &JsValue, job: &Job, stored: &[Vec<usize>]) -> Result<JsValue, String> {
-    // The builder is done with before anything is awaited, but for its own promise.
+    // The builder is finished before anything is awaited, except its own promise.
     let promise = {
         let builder = Builder { builder: construct("MLGraphBuilder", slice::from_ref(context))?, job, stored };
         let MlGraph { operands, results } = job.graph;
@@ -154,7 +154,7 @@ impl Builder<'_> {
         }
     }
 
-    /// A parameter, as it is stored and then as it is seen.
+    /// A parameter, with its stored shape and then its declared one.
     fn input(&self, param: u16, dtype: DType, shape: &[usize]) -> Result<JsValue, String> {
         let param = usize::from(param);
         let stored = &self.stored[param];

@@ -5,11 +5,11 @@ use std::cell::Cell;
 use crate::context::Context;
 
 thread_local! {
-    /// The address of its context, which outlives the collection; 0 for none.
+    /// Address of its context, which outlives the collection; 0 for none.
     static OPEN: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Whether this thread collects the launches of a device.
+/// True if this thread collects the launches of a device.
 pub(crate) fn is_open(context: &Context) -> bool {
     OPEN.get() == address(context)
 }

@@ -13,7 +13,6 @@ use crate::{
 };
 
 thread_local! {
-    /// The recording of this thread.
     static OPEN: RefCell<Option<Recording>> = const { RefCell::new(None) };
 }
 
@@ -21,7 +20,6 @@ struct Recording {
     jobs: Vec<Job>,
 }
 
-/// One launch.
 pub(super) struct Job {
     pub(super) function: &'static Function,
     pub(super) graph: &'static MlGraph,
@@ -34,7 +32,7 @@ pub(super) struct Job {
 /// An argument.
 pub(super) enum Arg {
     Tensor(RawTensor),
-    /// A number of the host, as WebNN takes it.
+    /// A host number in WebNN's encoding.
     Scalar {
         dtype: DType,
         bytes: Vec<u8>,
@@ -46,23 +44,23 @@ impl Job {
         Error::WebNn { kernel: self.function.name.to_string(), reason }
     }
 
-    /// Everything in memory that it reads or writes.
+    /// The tensors that it reads or writes.
     pub(super) fn tensors(&self) -> impl Iterator<Item = &RawTensor> {
         let args = self.args.iter().filter_map(|arg| if let Arg::Tensor(tensor) = arg { Some(tensor) } else { None });
         args.chain(&self.results)
     }
 }
 
-/// Collects a launch, if this thread does, and gives its results: `outputs`, or new tensors.
+/// Collects a launch if this thread does so, and returns its results: `outputs`, or new tensors.
 pub(crate) fn record(launch: &Launch<'_>, outputs: Option<&[&RawTensor]>) -> Result<Option<Vec<RawTensor>>, Error> {
     if !open::is_open(launch.device.context()) {
         return Ok(None);
     }
-    // A sequence would be made without it.
+    // A sequence would lack it.
     if capture::is_open(launch.device.context()) {
         return Err(Error::Capturing { what: "WebNN" });
     }
-    // Functions that were made at run time have no graph.
+    // Functions made at run time have no graph.
     let Callable::Program(function) = launch.function else {
         let reason = "the function was made at run time".to_owned();
         return Err(Error::WebNn { kernel: launch.function.name.to_string(), reason });
@@ -97,7 +95,7 @@ pub(crate) fn record(launch: &Launch<'_>, outputs: Option<&[&RawTensor]>) -> Res
     Ok(Some(results))
 }
 
-/// An argument as WebNN takes it: numbers of the host are `f32` and words until now.
+/// Encodes an argument for WebNN.
 fn argument(arg: &arg::Arg<'_>) -> Option<Arg> {
     match *arg {
         arg::Arg::Tensor(tensor) => Some(Arg::Tensor(tensor.clone())),
@@ -110,7 +108,7 @@ fn argument(arg: &arg::Arg<'_>) -> Option<Arg> {
     }
 }
 
-/// Ends the recording also when the closure fails or panics.
+/// Ends the recording, also if the closure fails or panics.
 pub(super) struct Guard;
 
 impl Guard {

@@ -1,4 +1,4 @@
-//! Which browser runs the program, and what it says about the adapter.
+//! Identity of the browser, and its description of the adapter.
 
 use js_sys::{
     Array, Function, Reflect,
@@ -10,10 +10,10 @@ use super::request::has_subgroups;
 use super::request::{SUBGROUP_MATRIX, has};
 use crate::context::vendors::vendor_id;
 
-/// The name of a language feature in browsers.
+/// Name of a language feature.
 const PACKED_DOT: &str = "packed_4x8_integer_dot_product";
 
-/// The user agent and the brands of client hints, from `navigator`, which pages and workers have: its client hints where there are any, else its user agent.
+/// The user agent and the brands of client hints, if any, from `navigator`, which pages and workers have.
 pub(crate) fn user_agent() -> (String, Vec<String>) {
     let Some(navigator) = property(&js_sys::global(), "navigator") else { return (String::new(), vec![]) };
     let agent = property(&navigator, "userAgent").and_then(|agent| agent.as_string()).unwrap_or_default();
@@ -23,8 +23,8 @@ pub(crate) fn user_agent() -> (String, Vec<String>) {
     (agent, brands)
 }
 
-/// What wgpu leaves out of the description of an open device: the vendor, a name where the browser tells one (all parts of
-/// it may be empty), and subgroups.
+/// Completes wgpu's description of an open device: the vendor, a name if the browser tells one (all parts may be
+/// empty), and subgroups.
 pub(crate) fn describe(adapter: &wgpu::Adapter, device: &wgpu::Device) -> (wgpu::AdapterInfo, wgpu::Features) {
     let (mut info, mut features) = (adapter.get_info(), device.features());
     if let Some(names) = device.as_webgpu().map(|device| device.adapter_info()) {
@@ -38,7 +38,7 @@ pub(crate) fn describe(adapter: &wgpu::Adapter, device: &wgpu::Device) -> (wgpu:
     (info, features)
 }
 
-/// The matrices of floats that the adapter lists; those of other types are left out.
+/// The adapter's matrices of floats; other types are left out.
 #[cfg(feature = "subgroup-matrix")]
 pub(crate) fn matrices(device: &wgpu::Device) -> Vec<wgpu::CooperativeMatrixProperties> {
     let listed = device.as_webgpu().and_then(|device| property(&device.adapter_info(), "subgroupMatrixConfigs"));
@@ -63,7 +63,7 @@ pub(crate) fn matrices(device: &wgpu::Device) -> Vec<wgpu::CooperativeMatrixProp
     listed.iter().filter_map(properties).collect()
 }
 
-/// Whether the browser's shaders have the functions of the language feature `packed_4x8_integer_dot_product`.
+/// Support of the language feature `packed_4x8_integer_dot_product`.
 pub(crate) fn has_packed_dot() -> bool {
     let gpu = property(&js_sys::global(), "navigator").and_then(|navigator| property(&navigator, "gpu"));
     let features = gpu.and_then(|gpu| property(&gpu, "wgslLanguageFeatures"));
@@ -72,7 +72,7 @@ pub(crate) fn has_packed_dot() -> bool {
     has.is_some_and(|has| has.is_truthy())
 }
 
-/// A property that is there.
+/// A property, if it is defined.
 pub(crate) fn property(of: &JsValue, name: &str) -> Option<JsValue> {
     Reflect::get(of, &name.into()).ok().filter(|value| !value.is_undefined() && !value.is_null())
 }

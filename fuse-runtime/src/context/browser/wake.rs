@@ -1,7 +1,7 @@
-//! Making the callbacks of awaited readbacks run soon.
+//! Prompt callbacks of awaited readbacks.
 //!
-//! Browsers run them from their event loop. Firefox, however, looks at its device every 100 ms only, or when something is
-//! submitted; so it gets empty submissions until the answer is there, more and more rarely: each one takes time from a
+//! Browsers run callbacks from their event loop. Firefox looks at its device only every 100 ms, or on a submission. So
+//! it gets empty submissions until the answer arrives, at growing intervals, because each one takes time from a
 //! software adapter.
 
 use js_sys::{
@@ -12,21 +12,21 @@ use wasm_bindgen_futures::{JsFuture, spawn_local};
 
 use crate::context::environment::Environment;
 
-/// Pauses that are as short as the browser allows: most readbacks are there after them.
+/// Number of shortest pauses: most readbacks arrive within them.
 const SHORT_PAUSES: u32 = 4;
-/// The longest pause: what Firefox does by itself is twice as slow.
+/// Longest pause: half of Firefox's own interval.
 const LONGEST_PAUSE_MS: u32 = 50;
 
-/// Milliseconds for which a readback that worked waits for what was said of pipelines before: it is as good as there, and pipelines
-/// that others have compiled meanwhile should not hold it up.
+/// Pauses in milliseconds for which a successful readback waits for earlier reports about pipelines. They are short, so
+/// that compilations of other pipelines do not delay it.
 pub(crate) const MOMENT: &[u32] = &[0, 4, 16, 64];
-/// Milliseconds for which one that failed waits for the reason. Firefox looks for it every 100 ms only, and less often on a busy
-/// machine.
+/// Pauses in milliseconds for which a failed readback waits for the reason. Firefox looks for it every 100 ms, and less
+/// often on a busy machine.
 pub(crate) const WHILE: &[u32] = &[0, 4, 16, 64, 128, 256, 512, 1024];
 
 #[wasm_bindgen]
 extern "C" {
-    /// Of windows and of workers.
+    /// Exists in windows and workers.
     #[wasm_bindgen(js_name = setTimeout)]
     fn set_timeout(resolve: &Function, milliseconds: u32);
 }
@@ -48,8 +48,8 @@ pub(crate) fn hurry(queue: &wgpu::Queue, answered: impl Fn() -> bool + 'static) 
     });
 }
 
-/// Waits for an explanation, where it may be late: a browser may say that a launch failed before it says why its pipeline did, or
-/// that a buffer cannot be mapped before it says that the device is lost.
+/// Waits for an explanation, which may come late: a browser may report a failed launch before the failure of its
+/// pipeline, or a failed map before the loss of the device.
 pub(crate) async fn patience(pauses: &[u32], explained: impl Fn() -> bool) {
     for pause in pauses {
         if explained() {
@@ -59,7 +59,7 @@ pub(crate) async fn patience(pauses: &[u32], explained: impl Fn() -> bool) {
     }
 }
 
-/// Waits for an answer that the browser is sure to give, however long it compiles.
+/// Waits for an answer that is sure to come, however long the browser compiles.
 pub(crate) async fn until(answered: impl Fn() -> bool) {
     for pause in pauses() {
         if answered() {
@@ -74,7 +74,7 @@ async fn sleep(milliseconds: u32) {
     drop(JsFuture::from(Promise::new(&mut |resolve, _| set_timeout(&resolve, milliseconds))).await);
 }
 
-/// Milliseconds between two looks: an eighth of what was waited so far.
+/// Milliseconds between two looks: an eighth of the time waited so far.
 fn pauses() -> impl Iterator<Item = u32> {
     let mut waited = 0;
     (0..).map(move |look| {

@@ -1,7 +1,7 @@
-//! Rounds of loops, on an adapter that ends loops after so many: Mesa's lavapipe, without a word, after 65535 rounds of all loops
-//! of an invocation together. Depths are split further there, or variants refused.
+//! Limit of loop rounds: Mesa's lavapipe silently ends loops after 65535 rounds of all loops of an invocation together.
+//! Depths are split further there, or variants refused.
 //!
-//! The numbers are upper bounds: what may be on either side of the limit is not run.
+//! The numbers are upper bounds: variants near the limit are refused.
 
 use fuse_artifact::{
     Kernel, Schedule, Variant,
@@ -17,13 +17,14 @@ use crate::{
     },
 };
 
-/// Rounds that an invocation's loops over a depth may take: of 65535, some are left for loops over parts, layers and places.
+/// Limit of rounds of an invocation's loops over a depth: of 65535, some remain for loops over parts, layers and
+/// places.
 const MOST: u64 = 60_000;
 
-/// The name of the adapter, of which the rest are versions.
+/// The adapter's name, without versions.
 const ADAPTER: &str = "llvmpipe";
 
-/// The split, or one with more parts, so that no loop ends early. `product_depths` are those of a weighted sum's products.
+/// Splits further if a loop would end early. `product_depths` are those of a weighted sum's products.
 pub(super) fn within(
     kernel: &Kernel,
     variant: &Variant,
@@ -31,7 +32,7 @@ pub(super) fn within(
     split: Split,
     info: &DeviceInfo,
 ) -> Result<Split, Refusal> {
-    // Browsers do not tell this name.
+    // Browsers do not report this name.
     if cfg!(target_arch = "wasm32") || !info.name.starts_with(ADAPTER) {
         return Ok(split);
     }
@@ -46,16 +47,16 @@ pub(super) fn within(
     }
 }
 
-/// The most rounds of an invocation.
+/// Upper bound of an invocation's rounds.
 fn rounds(kernel: &Kernel, variant: &Variant, (sizes, product_depths): (Contraction, u64), split: Split) -> u64 {
     let [_, _, step] = variant.schedule.extents().map(|extent| extent.max(1));
     let part = split.depth.min(sizes.depth);
     let steps = part.div_ceil(step);
     let walked = match variant.schedule {
-        // A step of k-groups is a loop of its own, of four depths a round at least.
+        // A step of k-groups is a loop of its own, with at least four depths per round.
         Schedule::Tile(Tile { mainloop: Mainloop::SliceK(_), .. }) => steps.saturating_mul(1 + step / 4),
         Schedule::Tile(_) | Schedule::Gemv(_) => steps,
-        // Each of several reductions in a row reads it again, and so do its results.
+        // Each dependent reduction reads the row again, and so do its results.
         Schedule::Reduction(_) => {
             let passes = kernel.variants.iter().map(|variant| variant.passes.len()).max().unwrap_or(1);
             steps.saturating_mul(if split.parts > 1 { 1 } else { passes as u64 + 1 })
@@ -64,7 +65,7 @@ fn rounds(kernel: &Kernel, variant: &Variant, (sizes, product_depths): (Contract
             let (keys, head) = (u64::from(attention.keys()), u64::from(attention.head()));
             steps.saturating_mul(2 + (keys + head).div_ceil(4))
         }
-        // Each step walks over the depths of the products, and over the keys of each sum.
+        // Each step loops over the depths of the products, and over the keys of each sum.
         Schedule::WeightedSum(sum) => {
             let products = 2 + product_depths.div_ceil(sum.depth_step.max(1).into());
             let values = u64::from(sum.keys() / sum.value_step.max(1));
@@ -75,7 +76,7 @@ fn rounds(kernel: &Kernel, variant: &Variant, (sizes, product_depths): (Contract
     walked.saturating_add(split.parts).saturating_add(operand_rows(kernel, variant, sizes))
 }
 
-/// The rounds in which a workgroup reduces the rows of its left operand, all of them in turns.
+/// Rounds in which a workgroup reduces the rows of its left operand, one after the other.
 fn operand_rows(kernel: &Kernel, variant: &Variant, sizes: Contraction) -> u64 {
     let [rows, ..] = variant.schedule.extents();
     let invocations = variant.passes.first().map_or(1, |pass| u64::from(pass.workgroup_size.max(1)));

@@ -1,5 +1,5 @@
-//! The estimated time of a contraction's variant, fitted to measured times of square, long and single-row
-//! products, and of products that own or reduce whole rows.
+//! Estimated times of a contraction's variants, fitted to square, long and single-row products, and to products that
+//! own or reduce whole rows.
 
 use fuse_artifact::{
     DomainKind, Grid, Schedule, Space, Variant, Work,
@@ -12,8 +12,8 @@ use crate::plan::{
     split::Split,
 };
 
-/// The estimated time of a contraction's variant, in multiply-adds of one unit: the longer of arithmetic (rounds of
-/// workgroups over the units, slowed by small invocation tiles and idle lanes) and memory traffic, plus dispatches.
+/// Estimated time in multiply-adds of one unit: the longer of arithmetic (rounds of workgroups over the units, slowed
+/// by small invocation tiles and idle lanes) and memory traffic, plus dispatches.
 pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split, machine: &Machine) -> f64 {
     let sizes = domain.contraction();
     let Contraction { batch, rows, columns, depth } = sizes;
@@ -27,7 +27,7 @@ pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split,
         }
         _ => batch as f64 * rows.div_ceil(tile_rows) as f64 * columns.div_ceil(tile_columns) as f64,
     };
-    // Products that each workgroup has.
+    // Products per workgroup.
     let own = if is_grouped(&variant.schedule) { 1.0 } else { products(domain) };
     let shares = split.shares(depth) as f64;
     let workgroups = match is_stream(&variant.schedule) {
@@ -35,7 +35,7 @@ pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split,
         false => tiles * split.parts as f64 * products(domain) / own,
     };
     let rounds = (workgroups / units).ceil();
-    // The depth that a unit walks through.
+    // Depth per unit.
     let walked = match is_stream(&variant.schedule) {
         true => (split.tiles[0] as f64 / units).ceil() * depth as f64 + (shares / units).ceil() * split.depth as f64,
         false => rounds * part_depth,
@@ -44,12 +44,12 @@ pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split,
     // Half-empty units lose less than half: latencies overlap less well, but clocks and caches are less shared.
     let busy = (rounds * threads / (BUSY * machine.busy_invocations)).min(1.0).sqrt().sqrt();
     let sums = own * computed_sums(variant, [rows, columns], machine);
-    // Prologues are computed again by each workgroup, for each element that it loads.
+    // Each workgroup recomputes prologues for each element that it loads.
     let loads = match variant.schedule {
         Schedule::Gemv(Gemv { rows: GemvRows::One, columns, .. }) => [f64::from(columns); 2],
         _ => [tile_rows.min(rows) as f64, tile_columns.min(columns) as f64],
     };
-    // What words mean is computed once, beside the loads.
+    // Packed words are decoded once, beside the loads.
     let of_rhs = if packed_bits(&variant.schedule).is_some() { 0.0 } else { f64::from(work.rhs) };
     let again = BESIDE * (loads[0] * f64::from(work.lhs) + loads[1] * of_rhs);
     let narrow = narrowness(variant, own) * LOAD_WORK;
@@ -64,8 +64,8 @@ pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split,
     before + arithmetic.max(memory) + after + dispatches(variant.passes.len()) * machine.launch_work
 }
 
-/// Sums that a workgroup computes of a product: all of its tile's, but for rows that gemvs skip, and for invocations
-/// that have none in the result and share no work with others, which processors skip.
+/// Accumulators of a workgroup for a product: all of its tile's, except rows that gemvs skip, and, on processors, idle
+/// invocations that share no work.
 fn computed_sums(variant: &Variant, sizes: [u64; 2], machine: &Machine) -> f64 {
     let [tile_rows, tile_columns, _] = variant.schedule.extents().map(|extent| extent.max(1));
     let [rows, columns] = match variant.schedule {
@@ -79,7 +79,7 @@ fn computed_sums(variant: &Variant, sizes: [u64; 2], machine: &Machine) -> f64 {
     (rows * columns) as f64
 }
 
-/// The time in which the second pass of a split variant reads what the first wrote; a dispatch more is counted elsewhere.
+/// Time in which the second pass of a split variant reads partial results. Its dispatch is counted elsewhere.
 fn finish(variant: &Variant, domain: &Domain, split: Split, machine: &Machine) -> f64 {
     let Some(pass) = variant.passes.get(1) else { return 0.0 };
     let sizes = domain.contraction();
@@ -97,12 +97,12 @@ fn finish(variant: &Variant, domain: &Domain, split: Split, machine: &Machine) -
     machine.memory(bytes, workgroups, 64.0 * f64::from(pass.workgroup_size.max(1))) + latency * machine.launch_work
 }
 
-/// The partial sums that workgroups hand over to a second pass.
+/// Partial sums of the first pass.
 fn partial_sums(variant: &Variant, domain: &Domain, split: Split) -> f64 {
     let sizes = domain.contraction();
     let per_output = f64::from(variant.scratch.per_output);
     if is_stream(&variant.schedule) {
-        // Each share begins a part, and of the tiles that begin inside of one, each begins another.
+        // Each share begins a part, and each tile that begins inside of a share begins another.
         let shares = split.shares(sizes.depth);
         let parts = shares as f64 + shares.min(split.tiles[1]) as f64;
         return parts * sums_of_tile(&variant.schedule) * per_output;
@@ -110,21 +110,21 @@ fn partial_sums(variant: &Variant, domain: &Domain, split: Split) -> f64 {
     sizes.outputs() * per_output * split.parts as f64
 }
 
-/// Sums of a whole tile.
+/// Accumulators of a whole tile.
 fn sums_of_tile(schedule: &Schedule) -> f64 {
     let [rows, columns, _] = schedule.extents();
     (rows * columns) as f64
 }
 
-/// How long rows take to be reduced in a second pass, in dispatches: each reduction waits for all invocations.
+/// Time of reducing rows in a second pass, in dispatches: each reduction waits for all invocations.
 const REDUCED_ROWS: f64 = 0.75;
 
-/// Multiply-adds that a unit does while a workgroup reduces an element of its left operand's rows, and while it waits for
-/// the first of them; fitted to rms_norm(x)·w of 1, 128 and 2048 rows.
+/// Multiply-adds of a unit while a workgroup reduces an element of its left operand's rows, and while it waits for the
+/// first of them. Fitted to rms_norm(x)·w of 1, 128 and 2048 rows.
 const ROW_WORK: [f64; 2] = [30.0, 4e5];
 
-/// The time in which every workgroup reduces the rows of its left operand, before it multiplies: it reads them once per
-/// pass, mostly after others did.
+/// Time in which every workgroup reduces the rows of its left operand before it multiplies. It reads them once per
+/// pass, mostly after other workgroups did.
 fn operand_rows(
     work: Work,
     domain: &Domain,
@@ -140,15 +140,15 @@ fn operand_rows(
     let arithmetic = rounds * elements * (f64::from(work.row) + passes * ROW_WORK[0]) / busy;
     let distinct = sizes.left();
     let read = 4.0 * passes * (distinct + (workgroups * elements - distinct).max(0.0) * REREAD_PART);
-    // Four vectors per invocation are on their way at a time.
+    // Each invocation has four vectors in flight.
     let memory = machine.memory(read, workgroups, 64.0 * threads);
     arithmetic.max(memory) + passes * ROW_WORK[1]
 }
 
-/// Multiply-adds that a unit does while it loads an element into workgroup memory; fitted to products that own their rows.
+/// Multiply-adds of a unit while it loads an element into workgroup memory. Fitted to products that own their rows.
 const LOAD_WORK: f64 = 18.0;
 
-/// The elements of a step of depth 1 that a tile loads beyond what a square of as many sums would.
+/// Elements that a tile loads per step of depth 1 beyond those of a square with as many accumulators.
 fn narrowness(variant: &Variant, products: f64) -> f64 {
     match variant.schedule {
         Schedule::Tile(Tile { rows, columns, mainloop: Mainloop::Staged, .. }) => {
@@ -163,42 +163,45 @@ const fn is_grouped(schedule: &Schedule) -> bool {
     matches!(schedule, Schedule::Tile(tile) if tile.is_grouped())
 }
 
-/// Whether workgroups share the depths of tiles evenly.
+/// True if workgroups share the depths of tiles evenly.
 const fn is_stream(schedule: &Schedule) -> bool {
     matches!(schedule, Schedule::Tile(tile) if tile.is_stream_k())
 }
 
-/// Products that share their left operand.
+/// Number of products that share their left operand.
 fn products(domain: &Domain) -> f64 {
     if let DomainKind::Contraction { products } = domain.kind { f64::from(products.max(1)) } else { 1.0 }
 }
 
-/// How many times as many invocations a unit needs here as elsewhere to be busy: they wait for each other at every step.
+/// Factor on the invocations that keep a unit busy: here they wait for each other at every step.
 const BUSY: f64 = 3.0;
 
-/// The part of a prologue's operations that costs time: others run beside multiply-adds. Fitted to gelu(x)·w of 512 to 4096.
+/// Part of a prologue's operations that costs time: others overlap with multiply-adds. Fitted to gelu(x)·w of 512 to
+/// 4096.
 const BESIDE: f64 = 0.8;
 
-/// The part of its cache's bandwidth that a unit reaches where the right operand is streamed.
+/// Part of the cache's bandwidth that a unit reaches while it streams the right operand.
 const STREAMED_PART: f64 = 0.8;
 
-/// Rows up to which a product that reads weights by words for each row by itself does so; from there on caches hold them.
+/// Rows up to which a product that reads words of weights for each row reads them from memory; beyond, caches hold
+/// them.
 const WORD_ROWS: u64 = 4;
 
-/// Sums of an invocation, and the part of a unit's peak arithmetic (40 Tflop/s of 132) that tiles reach with so many: 4×4,
-/// 8×4, 8×8 and 8×16 on an NVIDIA H200.
+/// Accumulators of an invocation, with the part of a unit's peak arithmetic (40 Tflop/s of 132) that such tiles reach:
+/// 4×4, 8×4, 8×8 and 8×16 on an NVIDIA H200.
 const REACHED: [(f64, f64); 4] = [(16.0, 0.74), (32.0, 0.95), (64.0, 1.0), (128.0, 1.15)];
 
-/// Sums of a subgroup in cooperative matrices, and what they reach, in the same unit: 16×16 to 64×64 on the same GPU.
+/// Accumulators of a subgroup in cooperative matrices, with the part that they reach, in the same unit: 16×16 to 64×64
+/// on the same GPU.
 const REACHED_BY_MATRICES: [(f64, f64); 4] = [(256.0, 2.8), (1024.0, 4.4), (2048.0, 5.4), (4096.0, 8.2)];
 
-/// What schedules for few rows reach for each: right operands are read, and weights decoded, once for all of them.
+/// Part that schedules for few rows reach per row: they read and decode right operands once for all rows.
 const FEW_ROWS: f64 = 0.2;
 
-/// Sums of an invocation from which on products side by side help each other.
+/// Accumulators of an invocation from which on parallel products help each other.
 const SHARING_SUMS: f64 = 32.0;
 
-/// The part of a unit's peak arithmetic that a schedule reaches, with so many products side by side and rows of the result.
+/// Part of a unit's peak arithmetic that a schedule reaches, for this number of parallel products and rows.
 fn intensity(variant: &Variant, products: f64, rows: u64, machine: &Machine) -> f64 {
     match variant.schedule {
         Schedule::Tile(tile) => {
@@ -206,7 +209,7 @@ fn intensity(variant: &Variant, products: f64, rows: u64, machine: &Machine) -> 
             let vectors = tile.lanes >= LANES;
             match tile.mainloop {
                 Mainloop::Unstaged => machine.unstaged * if vectors { 1.0 } else { 0.5 },
-                // Each element of the right operand comes from the cache and serves the rows.
+                // Each element of the right operand comes from the cache and serves all rows.
                 Mainloop::SliceK(_) => (f64::from(tile.rows) / 8.0).min(1.0) * STREAMED_PART,
                 Mainloop::CoopMatrix(_) => interpolated(&REACHED_BY_MATRICES, sums),
                 Mainloop::Staged => {
@@ -227,7 +230,7 @@ fn intensity(variant: &Variant, products: f64, rows: u64, machine: &Machine) -> 
     }
 }
 
-/// Bits per value of weights that a schedule reads by words.
+/// Bits per weight of schedules that read words.
 const fn packed_bits(schedule: &Schedule) -> Option<u32> {
     if let Schedule::Gemv(gemv) = schedule { gemv.rhs.bits() } else { None }
 }
@@ -249,7 +252,7 @@ fn in_flight(variant: &Variant, threads: f64) -> f64 {
     }
 }
 
-/// Bytes that a contraction moves, counted as if each came from device memory.
+/// Bytes that a contraction moves, weighted as if all came from device memory.
 fn traffic(
     variant: &Variant,
     domain: &Domain,
@@ -264,7 +267,7 @@ fn traffic(
     let products = products(domain);
     let of_one_row = matches!(variant.schedule, Schedule::Gemv(Gemv { rows: GemvRows::One, .. }));
     if let Some(bits) = packed_bits(&variant.schedule) {
-        // Left operands are few, and groups of columns share what they read of them.
+        // Left operands are small, and groups of columns share their reads.
         let words = products * sizes.right() * f64::from(bits) / 32.0;
         let scratch = partial_sums(variant, domain, split);
         let times = if of_one_row { rows.min(WORD_ROWS) as f64 } else { 1.0 };
@@ -279,7 +282,8 @@ fn traffic(
     4.0 * (distinct + (read - distinct).max(0.0) * REREAD_PART + outputs + scratch)
 }
 
-/// Invocations that walk the depth together want it contiguous: otherwise each value costs a whole cache sector.
+/// Extra traffic of invocations that walk the depth together where it is not contiguous: each value costs a cache
+/// sector.
 fn scattered(domain: &Domain) -> f64 {
     let walks = |space: Space, depth_axis_from_end: usize| {
         let of_space = domain.accesses.iter().filter(move |access| access.space == space);

@@ -1,8 +1,7 @@
-//! The estimated time of a reduction's variant.
+//! Estimated times of a reduction's variants.
 //!
-//! The model counts what tells variants apart: how often memory is read, whether neighbours read neighbours, how many
-//! bytes are asked for before a workgroup waits, lanes without an element, and what a workgroup's invocations spend on
-//! telling each other. A prior, fitted to nothing yet.
+//! The model counts the differences between variants: reads of memory, coalescing, bytes requested before a workgroup
+//! waits, idle lanes, and exchanges among a workgroup's invocations. A prior, not fitted to measurements yet.
 
 use fuse_artifact::{Kernel, Schedule, Variant, schedule::Reduction};
 
@@ -12,45 +11,45 @@ use crate::plan::{
     split::Split,
 };
 
-/// Multiply-adds that an element costs besides arithmetic, read four at a time: addresses, masks, conversions.
+/// Multiply-adds per element besides arithmetic, for vector loads: addresses, masks, conversions.
 const VECTOR_WORK: f64 = 6.0;
 
-/// As [`VECTOR_WORK`], read one at a time.
+/// Like [`VECTOR_WORK`], for single loads.
 const SINGLE_WORK: f64 = 12.0;
 
-/// How much more an element costs whose coordinates are computed over several axes.
+/// Factor on the work of elements whose coordinates span several axes.
 const GENERAL_INDEX: f64 = 1.5;
 
-/// Loads of an invocation that are on their way together.
+/// Concurrent loads of an invocation.
 const LOADS_IN_FLIGHT: f64 = 4.0;
 
-/// As [`LOADS_IN_FLIGHT`], in a loop over a row.
+/// Like [`LOADS_IN_FLIGHT`], in a loop over a row.
 const STREAMED_IN_FLIGHT: f64 = 2.0;
 
-/// Bytes that memory gives at once.
+/// Bytes of a memory sector.
 const SECTOR: f64 = 32.0;
 
-/// What it costs that an invocation reads a sector's elements one after the other, not side by side with others.
+/// Cost of reading a sector's elements one after the other in one invocation, relative to reading them side by side.
 const KEPT_SECTOR: f64 = 1.5;
 
-/// The part of the shorter of arithmetic and memory traffic that does not hide behind the longer.
+/// Part of the shorter of arithmetic and memory traffic that does not overlap with the longer.
 const NOT_HIDDEN: f64 = 0.2;
 
-/// The sizes of a schedule.
+/// Sizes of a schedule.
 struct Shape {
     /// Rows of a workgroup.
     rows: f64,
-    /// Invocations that share a row.
+    /// Invocations per row.
     sharing: f64,
     /// Neighbouring elements of a load, along the rows or across them.
     lanes: f64,
-    /// Elements of a row that the sharing invocations read at once.
+    /// Elements of a row that its invocations read at once.
     step: f64,
-    /// Loads per invocation that are held in registers; streams hold none.
+    /// Loads per invocation held in registers; none when streaming.
     held: Option<f64>,
-    /// Whether the text computes coordinates over several axes.
+    /// True if the shader computes coordinates over several axes.
     general: bool,
-    /// Whether neighbouring invocations are neighbours of a row; otherwise their rows are neighbours.
+    /// True if neighbouring invocations read neighbours of a row; otherwise their rows are neighbours.
     along_rows: bool,
 }
 
@@ -69,7 +68,7 @@ impl Shape {
     }
 }
 
-/// The longer of arithmetic and memory traffic, plus what the sharing invocations wait for each other, plus dispatches.
+/// The longer of arithmetic and memory traffic, plus waits of a row's invocations for each other, plus dispatches.
 pub(crate) fn cost(kernel: &Kernel, variant: &Variant, domain: &Domain, split: Split, machine: &Machine) -> f64 {
     let Schedule::Reduction(reduction) = &variant.schedule else { return f64::INFINITY };
     let shape = Shape::of(reduction);
@@ -79,7 +78,7 @@ pub(crate) fn cost(kernel: &Kernel, variant: &Variant, domain: &Domain, split: S
     let threads = variant.passes.first().map_or(1.0, |pass| f64::from(pass.workgroup_size.max(1)));
     let stages = stages(kernel);
     let traffic = Traffic::of(variant, domain, &shape);
-    // What is held is read once; otherwise once per stage and once more for results of the row's length.
+    // Held rows are read once; others once per stage, and once more for results of the row's length.
     let walks = if shape.held.is_some() && split.parts == 1 { 1.0 } else { stages + f64::from(traffic.whole_results) };
 
     let loads = shape.held.unwrap_or_else(|| (length / shape.step).ceil().max(1.0));
@@ -108,9 +107,9 @@ pub(crate) fn cost(kernel: &Kernel, variant: &Variant, domain: &Domain, split: S
         + dispatches(variant.passes.len()) * machine.launch_work
 }
 
-/// What a workgroup of a scatter-add does, where all coordinates are equally frequent.
+/// Work of a workgroup of a scatter-add, if all coordinates are equally frequent.
 struct Scatter {
-    /// Integers that it looks through, and elements that it reads.
+    /// Integers that it scans, and elements that it reads.
     elements: f64,
     /// Barriers around each chunk.
     barriers: f64,
@@ -130,10 +129,10 @@ impl Scatter {
     }
 }
 
-/// Barriers before and after the integers of a chunk are looked through.
+/// Barriers before and after the scan of a chunk's integers.
 const BARRIERS_OF_CHUNK: f64 = 3.0;
 
-/// Barriers until the invocations of a row know what all of them found.
+/// Barriers until all invocations of a row have its result.
 fn exchanges(shape: &Shape, variant: &Variant) -> f64 {
     let subgroup = f64::from(variant.features.subgroups);
     match shape.sharing {
@@ -144,7 +143,7 @@ fn exchanges(shape: &Shape, variant: &Variant) -> f64 {
     }
 }
 
-/// Reductions of which each needs the one before: split variants have a pass for each, and one more.
+/// Number of dependent reductions: split variants have a pass for each, and one more.
 fn stages(kernel: &Kernel) -> f64 {
     let passes = kernel.variants.iter().map(|variant| variant.passes.len()).max().unwrap_or(1);
     passes.saturating_sub(1).max(1) as f64
@@ -152,13 +151,13 @@ fn stages(kernel: &Kernel) -> f64 {
 
 /// Bytes that a reduction moves, each once.
 struct Traffic {
-    /// What is read along the rows; strided values cost the whole sector that they lie in.
+    /// Reads along the rows; strided values cost their whole sector.
     rows: f64,
     /// Values per row, and results.
     others: f64,
-    /// Bytes of the elements that are read at one place of a row.
+    /// Bytes read per element of a row.
     element: f64,
-    /// Whether there are results of the row's length.
+    /// True if there are results of the row's length.
     whole_results: bool,
 }
 
@@ -184,7 +183,7 @@ impl Traffic {
     }
 }
 
-/// How many times its own size an element moves: neighbouring invocations want neighbouring elements.
+/// Bytes moved per byte of an element: neighbouring invocations should read neighbouring elements.
 fn scattered(access: &Strides, domain: &Domain, shape: &Shape, element: f64) -> f64 {
     let (kept, reduced) = access.strides.split_at(domain.kept);
     let factor = |stride: Option<&u64>| match stride {
@@ -197,7 +196,7 @@ fn scattered(access: &Strides, domain: &Domain, shape: &Shape, element: f64) -> 
     } else if shape.sharing > 1.0 {
         factor(reduced.last())
     } else {
-        // Each invocation has a row of its own: the rows are side by side, or a cache keeps the rest of a sector.
+        // Each invocation has its own row: rows are side by side, or a cache keeps the rest of a sector.
         across.min(factor(reduced.last()) * KEPT_SECTOR)
     }
 }
