@@ -1,7 +1,7 @@
-//! Bind groups, kept by layout and buffers.
+//! Cache of bind groups, by layout and buffers.
 //!
-//! Two generations bound the cache: a hit in the older one moves to the newer; when the newer is full, it becomes the
-//! older and the rest is dropped. So what is in use stays, at constant cost per lookup.
+//! Two generations bound the cache: a hit in the older one moves to the newer. A full newer one becomes the older, and
+//! the rest is dropped. Bind groups in use stay, at constant cost per lookup.
 
 use std::{
     collections::HashMap,
@@ -10,13 +10,12 @@ use std::{
 
 use crate::context::{pipeline::Layout, pool::Storage};
 
-/// Storage buffers of a pass that the runtime can bind, whatever the adapter allows.
+/// Limit of storage buffers of a pass, whatever the adapter allows.
 pub(crate) const MAX_BINDINGS: usize = 16;
 
-/// The buffers of a step's bindings, in order.
 pub(crate) type Buffers<'a> = [Option<&'a Storage>; MAX_BINDINGS];
 
-/// Bind groups of one generation.
+/// Limit of bind groups per generation.
 const GENERATION: usize = 1024;
 
 /// Layout id and buffer ids; 0 for none.
@@ -35,19 +34,19 @@ impl Key {
 impl Hash for Key {
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write_u64(self.layout);
-        // Most kernels bind a few buffers.
+        // Most kernels bind few buffers.
         self.buffers.iter().filter(|id| **id != 0).for_each(|id| state.write_u64(*id));
     }
 }
 
-/// Hashes ids. Every dispatch hashes several, and with the standard hasher a launch took 0.05 µs more of 0.37. Ids count upwards, so
-/// that nobody can choose them to collide.
+/// Hasher of ids. Every dispatch hashes several; the standard hasher added 0.05 µs to a launch of 0.37. Ids count
+/// upwards, so nobody can choose them to collide.
 #[derive(Default)]
 struct Ids(u64);
 
 impl Hasher for Ids {
     fn write_u64(&mut self, id: u64) {
-        // An odd number without a pattern: 2⁶⁴ divided by the golden ratio.
+        // 2⁶⁴ divided by the golden ratio: odd, without a pattern.
         self.0 = (self.0.rotate_left(5) ^ id).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     }
 
@@ -56,14 +55,13 @@ impl Hasher for Ids {
     }
 
     fn finish(&self) -> u64 {
-        // Tables take the lowest bits and the highest ones; products spread upwards only.
+        // Hash tables use the lowest and highest bits; products spread upwards only.
         self.0 ^ self.0 >> 32
     }
 }
 
 type Groups = HashMap<Key, wgpu::BindGroup, BuildHasherDefault<Ids>>;
 
-/// The bind groups of a device.
 #[derive(Default)]
 pub(crate) struct BindGroups {
     young: Groups,
@@ -71,7 +69,7 @@ pub(crate) struct BindGroups {
 }
 
 impl BindGroups {
-    /// The bind group of these buffers: binding 0 is a block of `arena` at a dynamic offset.
+    /// The bind group of these buffers; binding 0 is a block of `arena` at a dynamic offset.
     pub(crate) fn get(
         &mut self,
         device: &wgpu::Device,
@@ -89,13 +87,13 @@ impl BindGroups {
             .or_insert_with(|| old.remove(&key).unwrap_or_else(|| create(device, layout, arena, buffers)))
     }
 
-    /// The bind group of these buffers, if it is one of the newer ones: [`get`](Self::get) makes no other then.
+    /// The bind group of these buffers in the newer generation, where [`get`](Self::get) would find it.
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn find(&self, layout: &Layout, buffers: &Buffers<'_>) -> Option<&wgpu::BindGroup> {
         self.young.get(&Key::new(layout, buffers))
     }
 
-    /// Drops the bind groups that name one of these buffers: nothing will bind them again.
+    /// Drops the bind groups with any of these buffers, which are gone.
     pub(crate) fn forget(&mut self, gone: &[u64]) {
         if !gone.is_empty() {
             for groups in [&mut self.young, &mut self.old] {

@@ -1,7 +1,7 @@
-//! What went wrong behind the caller's back: device loss, and errors that no error scope caught.
+//! [`Fault`]: device loss, and errors that no error scope caught.
 //!
-//! Input: wgpu's callbacks. Output: [`Fault::check`], which launches and readbacks call first. Loss is for good;
-//! an uncaught error is reported once.
+//! Input: wgpu's callbacks. Output: [`Fault::check`], which launches and readbacks call first. Loss is permanent; an
+//! uncaught error is reported once.
 
 use std::sync::{
     Arc, Mutex,
@@ -10,12 +10,11 @@ use std::sync::{
 
 use crate::context::{error::Error, lock::lock};
 
-/// The faults of one device.
 #[derive(Debug, Default)]
 pub(crate) struct Fault {
-    /// Whether `state` holds anything: keeps [`Fault::check`] to one load.
+    /// True if `state` holds anything: reduces [`Fault::check`] to one load.
     raised: AtomicBool,
-    /// How many errors of [`Fault::explained`] may still arrive.
+    /// Number of errors of [`Fault::explained`] that may still arrive.
     #[cfg(target_arch = "wasm32")]
     awaited: std::sync::atomic::AtomicUsize,
     state: Mutex<FaultState>,
@@ -38,7 +37,7 @@ impl Fault {
         fault
     }
 
-    /// An error if the device is lost or if an uncaught error waits to be reported.
+    /// Reports the loss of the device, or takes the uncaught error, if there is one.
     pub(crate) fn check(&self) -> Result<(), Error> {
         if !self.raised.load(Ordering::Acquire) {
             return Ok(());
@@ -51,19 +50,19 @@ impl Fault {
         state.uncaught.take().map_or(Ok(()), Err)
     }
 
-    /// Whether [`Fault::check`] has something to say.
+    /// True if [`Fault::check`] would fail.
     #[cfg(target_arch = "wasm32")]
     pub(crate) fn is_raised(&self) -> bool {
         self.raised.load(Ordering::Acquire)
     }
 
-    /// Whether errors of [`Fault::explained`] may still arrive.
+    /// True if errors of [`Fault::explained`] may still arrive.
     #[cfg(target_arch = "wasm32")]
     pub(crate) fn is_awaited(&self) -> bool {
         self.awaited.load(Ordering::Acquire) > 0
     }
 
-    /// Records that the device is gone. The first reason stays.
+    /// Records the loss of the device. The first reason stays.
     pub(crate) fn lose(&self, reason: String) {
         lock(&self.state).lost.get_or_insert(reason);
         self.raised.store(true, Ordering::Release);
@@ -71,33 +70,33 @@ impl Fault {
 
     /// Keeps an error for the next [`Fault::check`].
     pub(crate) fn record(&self, error: Error) {
-        // The first error is the cause; later ones tend to follow from it.
+        // The first error is the cause; later ones tend to be consequences.
         lock(&self.state).uncaught.get_or_insert(error);
         self.raised.store(true, Ordering::Release);
     }
 }
 
-/// Runs `create`, which makes wgpu objects, and returns the error it raised, if any.
+/// Runs `create`, which makes wgpu objects, and returns its error, if any.
 ///
-/// On the web errors arrive later than this returns; there they reach [`Fault`] as uncaught errors.
+/// On the web, errors arrive after this returns, as uncaught errors of [`Fault`].
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) fn scoped<R>(device: &wgpu::Device, create: impl FnOnce() -> R) -> Result<R, Error> {
     let scopes = open_scopes(device);
     let made = create();
-    // Natively the answers are there at once.
+    // Natively the answers are ready at once.
     let errors = close(scopes).into_iter().map(pollster::block_on);
     errors.flatten().next().map_or(Ok(made), |error| Err(error.into()))
 }
 
-/// As natively, without the error.
+/// Runs `create`; errors arrive later, as uncaught ones.
 #[cfg(target_arch = "wasm32")]
 pub(crate) fn scoped<R>(_: &wgpu::Device, create: impl FnOnce() -> R) -> Result<R, Error> {
     Ok(create())
 }
 
 impl Fault {
-    /// Runs `create`, which makes wgpu objects. The error that it raises arrives later: what `explain` makes of it is then
-    /// an uncaught error.
+    /// Runs `create`, which makes wgpu objects. Its error arrives later, is translated by `explain`, and is then an
+    /// uncaught error.
     #[cfg(target_arch = "wasm32")]
     pub(crate) fn explained<R>(
         self: &Arc<Self>,
@@ -116,7 +115,7 @@ impl Fault {
                 first = first.or(error.await);
             }
             if let Some(error) = first {
-                // What else went wrong meanwhile tends to follow from it.
+                // Other errors meanwhile tend to be consequences.
                 lock(&fault.state).uncaught = None;
                 fault.record(explain(error.into()));
             }
@@ -132,7 +131,7 @@ fn open_scopes(device: &wgpu::Device) -> [wgpu::ErrorScopeGuard; 3] {
         .map(|filter| device.push_error_scope(filter))
 }
 
-/// Ends the scopes; what they caught is for the caller to await.
+/// Ends the scopes; the caller awaits what they caught.
 fn close(scopes: [wgpu::ErrorScopeGuard; 3]) -> Vec<impl Future<Output = Option<wgpu::Error>> + use<>> {
     scopes.into_iter().rev().map(wgpu::ErrorScopeGuard::pop).collect()
 }

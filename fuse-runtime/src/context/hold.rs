@@ -1,10 +1,11 @@
-//! Who holds a tensor's memory: tensors, and those that follow a tensor.
+//! Holders of a tensor's memory: tensors and followers.
 //!
-//! A clone is a value: it shares memory until it or its original is written to, and then that one moves to memory of its own.
-//! Sequences and lazy tensors follow the tensor that they were made with: they see what is written to it, also after it moved.
+//! A clone is a value: it shares memory until it or its original is written; the written one then moves to memory of
+//! its own. Sequences and lazy tensors follow the tensor that they were made with: they see writes to it, also after it
+//! moved.
 //!
-//! Invariant: memory that a sequence writes has one tensor, but for tensors without values: it cannot move during a replay, so a
-//! clone of such a tensor is a copy.
+//! Invariant: memory that a sequence writes has one tensor, except for tensors without values. It cannot move during a
+//! replay, so a clone of such a tensor is a copy.
 
 use std::sync::{
     Arc, Mutex, OnceLock,
@@ -13,7 +14,7 @@ use std::sync::{
 
 use crate::context::{lock::lock, pool::Lease};
 
-/// A hold on memory that is no tensor of its own.
+/// A holder that is not a tensor.
 pub(crate) struct Follower {
     lease: Arc<Lease>,
     writes: AtomicBool,
@@ -21,7 +22,7 @@ pub(crate) struct Follower {
 
 impl Follower {
     pub(crate) fn new(lease: &Arc<Lease>) -> Self {
-        // In this order, and the other one in `drop`: other threads may see a holder too many, never one too few.
+        // In this order, reversed in `drop`: other threads may count a holder too many, never one too few.
         let lease = Arc::clone(lease);
         lease.add_follower();
         Self { lease, writes: false.into() }
@@ -31,12 +32,12 @@ impl Follower {
         &self.lease
     }
 
-    /// Whether a sequence writes through it.
+    /// True if a sequence writes through it.
     pub(crate) fn writes(&self) -> bool {
         self.writes.load(Ordering::Relaxed)
     }
 
-    /// Notes that a sequence writes through it.
+    /// Marks that a sequence writes through it.
     pub(crate) fn set_writes(&self) {
         if !self.writes.swap(true, Ordering::AcqRel) {
             self.lease.add_writer();
@@ -53,7 +54,7 @@ impl Drop for Follower {
     }
 }
 
-/// The identity of a tensor that is followed, which stays when the tensor moves. Reshaped tensors share it, clones do not.
+/// Identity of a followed tensor, which stays when the tensor moves. Reshaped tensors share it, clones do not.
 #[derive(Default)]
 pub(crate) struct Identity {
     moves: AtomicU64,
@@ -61,12 +62,12 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    /// How often the tensor has moved.
+    /// Number of moves.
     pub(crate) fn moves(&self) -> u64 {
         self.moves.load(Ordering::Acquire)
     }
 
-    /// Where the tensor has moved to, if it has.
+    /// Memory to which the tensor has moved, if it has.
     pub(crate) fn latest(&self) -> Option<Arc<Lease>> {
         if self.moves() == 0 {
             return None;
@@ -74,14 +75,13 @@ impl Identity {
         lock(&self.latest).as_ref().map(|follower| Arc::clone(follower.lease()))
     }
 
-    /// Notes that the tensor has moved.
     pub(crate) fn move_to(&self, lease: &Arc<Lease>) {
         *lock(&self.latest) = Some(Follower::new(lease));
         self.moves.fetch_add(1, Ordering::AcqRel);
     }
 }
 
-/// The memory and the identity of a tensor, for captures.
+/// A tensor's memory and identity, for captures.
 #[derive(Clone, Copy)]
 pub(crate) struct Tracked<'a> {
     pub(crate) lease: &'a Arc<Lease>,
@@ -90,12 +90,12 @@ pub(crate) struct Tracked<'a> {
 }
 
 impl<'a> Tracked<'a> {
-    /// The identity, made when it is first asked for.
+    /// The identity, made on first use.
     pub(crate) fn identity(&self) -> &'a Arc<Identity> {
         self.identity.get_or_init(Arc::default)
     }
 
-    /// The bytes of its elements in whole words, as buffers hold them.
+    /// Bytes of its elements in whole words, as in buffers.
     pub(crate) fn words_bytes(&self) -> u64 {
         self.bytes.next_multiple_of(4)
     }

@@ -1,7 +1,7 @@
-//! Reading tensors back, and waiting for the GPU.
+//! Readback of storage, and waits for the GPU.
 //!
-//! A readback records a copy to a staging buffer, submits, and maps that buffer. Blocking readbacks poll until the
-//! map is there. Awaited ones are woken by the map's callback, which `poller` makes run.
+//! A readback records a copy to a staging buffer, submits, and maps that buffer. Blocking readbacks poll until it is
+//! mapped. Awaited ones are woken by the map's callback, which `poller` runs.
 
 use std::{
     future::Future,
@@ -16,7 +16,7 @@ use crate::context::browser::wake::{MOMENT, WHILE, hurry, patience, until};
 use crate::context::poll::poll;
 use crate::context::{Context, error::Error, lock::lock, pool::Storage};
 
-/// Decodes the first `bytes` bytes of `storage`, waiting for them.
+/// Decodes the first `bytes` bytes of `storage`, blocking this thread.
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) fn read_blocking<R>(
     context: &Context,
@@ -51,7 +51,7 @@ pub(crate) async fn read<R>(
     }
 }
 
-/// Resolves when the work up to `submission` is done, in browsers also the compilation of all pipelines.
+/// Resolves when the work up to `submission` is done; in browsers, also the compilation of all pipelines.
 pub(crate) async fn done(context: &Context, submission: Option<wgpu::SubmissionIndex>) {
     let answer = Arc::<Answer>::default();
     let shared = Arc::clone(&answer);
@@ -61,7 +61,7 @@ pub(crate) async fn done(context: &Context, submission: Option<wgpu::SubmissionI
     until(|| !context.fault.is_awaited()).await;
 }
 
-/// A staging buffer on its way to being mapped.
+/// A staging buffer about to be mapped.
 struct Pending<'a> {
     context: &'a Context,
     staging: Storage,
@@ -71,7 +71,7 @@ struct Pending<'a> {
     answer: Arc<Answer>,
 }
 
-/// What a callback says: of a map, or of work that is done.
+/// Result of a callback, of a map or of finished work.
 #[derive(Default)]
 struct Answer {
     state: Mutex<AnswerState>,
@@ -81,14 +81,13 @@ struct Answer {
 
 #[derive(Default)]
 struct AnswerState {
-    /// Whether it worked, once the callback has run.
+    /// True if it worked; `None` before the callback.
     worked: Option<bool>,
     /// The task to wake.
     waker: Option<Waker>,
 }
 
 impl Answer {
-    /// The callback.
     fn give(&self, worked: bool) {
         let waker = {
             let mut state = lock(&self.state);
@@ -106,14 +105,14 @@ impl Answer {
         lock(&self.state).worked
     }
 
-    /// Resolves when the callback has run; makes it run when `submission` is done.
+    /// Resolves when the callback has run, which the poller does when `submission` is done.
     #[cfg(not(target_arch = "wasm32"))]
     fn given(&self, context: &Context, submission: Option<wgpu::SubmissionIndex>) -> Given<'_> {
         context.poller.wake_after((&context.wgpu, &context.fault), submission);
         Given(self)
     }
 
-    /// Resolves when the callback has run: browsers run it, if not always soon.
+    /// Resolves when the callback has run; browsers run it, but not always soon.
     #[cfg(target_arch = "wasm32")]
     fn given<'a>(self: &'a Arc<Self>, context: &Context, _: Option<wgpu::SubmissionIndex>) -> Given<'a> {
         let answer = Arc::clone(self);
@@ -123,7 +122,7 @@ impl Answer {
 }
 
 impl<'a> Pending<'a> {
-    /// Records the copy, submits and asks for the map; `None` if there are no bytes.
+    /// Records the copy, submits and requests the map; `None` if there are no bytes.
     fn start(context: &'a Context, storage: &Storage, bytes: u64) -> Result<Option<Self>, Error> {
         if bytes == 0 {
             return Ok(None);
@@ -141,7 +140,7 @@ impl<'a> Pending<'a> {
         Ok(Some(Self { context, staging, bytes, submission, answer }))
     }
 
-    /// Resolves when the browser has said what it has to say of the answer.
+    /// Resolves when the browser has reported what belongs to the answer.
     #[cfg(target_arch = "wasm32")]
     async fn explained(&self) {
         let fault = &self.context.fault;
@@ -151,8 +150,8 @@ impl<'a> Pending<'a> {
         }
     }
 
-    /// Waits for the GPU, then for the callback: if another thread polls at the same time, that one may run it, a
-    /// moment after this thread's poll returns.
+    /// Waits for the GPU, then for the callback. If another thread polls at the same time, that thread may run it,
+    /// shortly after this thread's poll returns.
     #[cfg(not(target_arch = "wasm32"))]
     fn wait(&self) {
         use std::time::{Duration, Instant};
@@ -161,7 +160,7 @@ impl<'a> Pending<'a> {
         if !poll(&context.wgpu, wgpu::PollType::Wait { submission_index: self.submission.clone(), timeout: None }) {
             context.fault.lose("the driver failed while waiting for the GPU".into());
         }
-        // Long enough for any thread to be scheduled; without a bound a defect of the driver would hang the program.
+        // Long enough for any thread to be scheduled; without a bound, a defect of the driver would hang the program.
         let deadline = Instant::now() + Duration::from_secs(10);
         while self.answer.worked().is_none() && Instant::now() < deadline {
             poll(&context.wgpu, wgpu::PollType::Poll);
@@ -178,7 +177,7 @@ impl<'a> Pending<'a> {
         let decoded =
             if mapped { self.staging.buffer.get_mapped_range(..self.bytes.next_multiple_of(4)).ok() } else { None }
                 .map(|view| decode(&view[..self.bytes as usize]));
-        // An error of the work before is the better message, and its values would be wrong.
+        // An error of earlier work is the better message, and its values would be wrong.
         context.fault.check()?;
         match decoded {
             Some(decoded) => {
@@ -186,7 +185,7 @@ impl<'a> Pending<'a> {
                 context.staging.give(self.staging);
                 Ok(decoded)
             }
-            // A buffer in an unknown state does not go back to the pool.
+            // A buffer in an unknown state does not return to the pool.
             None => Err(Error::Readback { message: "the driver did not map the staging buffer".into() }),
         }
     }

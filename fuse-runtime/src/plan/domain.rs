@@ -1,7 +1,7 @@
-//! Domains with numbers: extents, strides and offsets, simplified as the artifact's documentation allows.
+//! [`Domain`]: extents, strides and offsets with numbers, simplified as the artifact's documentation allows.
 //!
 //! Input: a [`Kernel`] and the shapes of its tensors. Output: [`Domain`]. Invariant: every access stays inside its
-//! tensor for all indices of the domain; kernels run without bounds checks, so this is what makes them safe.
+//! tensor for all indices of the domain. Kernels run without bounds checks, so their safety depends on this.
 
 use fuse_artifact::{Access, DomainKind, Function, Kernel, ParamKind, QuantizedSpec, Schedule, Size, Slot, Space};
 
@@ -10,17 +10,16 @@ use crate::{
     plan::check::Bound,
 };
 
-/// A domain whose extents are known.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Domain {
     pub(crate) kind: DomainKind,
     pub(crate) extents: Vec<u64>,
     pub(crate) accesses: Vec<Strides>,
-    /// Of a reduction, how many of the extents, the first ones, are kept axes; of other domains, all of them.
+    /// Number of kept axes of a reduction, which come first; all axes of other domains.
     pub(crate) kept: usize,
 }
 
-/// An access whose strides are known, in elements.
+/// An access with known strides, in elements.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Strides {
     pub(crate) slot: Slot,
@@ -30,7 +29,7 @@ pub(crate) struct Strides {
     pub(crate) strides: Vec<u64>,
 }
 
-/// Rows, columns and depth of a contraction, and the product of its batch axes; of other domains, what stands for them
+/// Rows, columns and depth of a contraction, and the product of its batch axes; for other domains, their counterparts
 /// (see [`Domain::contraction`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Contraction {
@@ -68,8 +67,8 @@ impl Domain {
         Ok(domain)
     }
 
-    /// Output elements: all of a pointwise domain; kept indices of a reduction, which writes its rows also where they
-    /// are empty; batch·M·N of a contraction; batch·M·E of an attention or weighted sum.
+    /// Output elements: all of a pointwise domain; kept indices of a reduction, which writes results of empty rows,
+    /// too; batch·M·N of a contraction; batch·M·E of an attention or weighted sum.
     pub(crate) fn count(&self) -> u64 {
         let axes = match self.kind {
             DomainKind::Pointwise => &self.extents[..],
@@ -81,13 +80,13 @@ impl Domain {
         product(axes)
     }
 
-    /// Elements of a row of a reduction; 1 of other domains.
+    /// Elements of a row of a reduction; 1 for other domains.
     pub(crate) fn row_length(&self) -> u64 {
         product(&self.extents[self.kept..])
     }
 
-    /// The sizes of a contraction. Of an attention or weighted sum: queries or rows, columns, keys. Of a reduction: rows of one column,
-    /// as deep as a row is long. A pointwise domain counts as one row without depth.
+    /// The sizes of a contraction. For an attention or weighted sum: queries or rows, columns, keys. For a reduction:
+    /// rows of one column, as deep as a row is long. A pointwise domain counts as one row without depth.
     pub(crate) fn contraction(&self) -> Contraction {
         match (self.kind, &self.extents[..]) {
             (DomainKind::Contraction { .. }, [batch @ .., rows, columns, depth])
@@ -102,7 +101,7 @@ impl Domain {
         }
     }
 
-    /// The depths of a weighted sum's products, together; 0 of other domains.
+    /// Sum of the depths of a weighted sum's products; 0 for other domains.
     pub(crate) fn product_depths(&self) -> u64 {
         match (self.kind, &self.extents[..]) {
             (DomainKind::WeightedSum, [.., first, second]) => first.saturating_add(*second),
@@ -110,8 +109,8 @@ impl Domain {
         }
     }
 
-    /// The domain of the same kernel at other sizes, as tables name them (`tune::Key`), for estimates: the first of several
-    /// axes takes all of a size, and strides stay as they are, so that what repeats still does. `None` if an axis is missing.
+    /// The domain of the same kernel at other sizes, in the order of `plan::key`, for estimates. The first of several
+    /// axes takes all of a size. Strides stay, so that repeated elements still repeat. `None` if an axis is missing.
     pub(crate) fn at(&self, sizes: &[u64]) -> Option<Self> {
         let lists = match (self.kind, sizes) {
             (DomainKind::Contraction { .. }, &[batch, rows, columns, depth]) => {
@@ -141,14 +140,14 @@ impl Domain {
         Some(Self { extents, ..self.clone() })
     }
 
-    /// The extents that index an access of `space`; none if the domain has no such space.
+    /// Extents that index an access of `space`; empty if the domain has no such space.
     pub(crate) fn space_extents(&self, space: Space) -> Vec<u64> {
         space_extents(self.kind, &self.extents, space).unwrap_or_default()
     }
 
-    /// Where axis `axis` of a variant's text is in [`Domain::extents`]: texts of pointwise and reduction kernels count
-    /// the axes they can index, to which those that are left are aligned at the end (of each part). `None` if the axis
-    /// is not left, so that its extent is 1.
+    /// Index in [`Domain::extents`] of axis `axis` of a variant's shader; `None` if the axis was merged or dropped, so
+    /// that its extent is 1. Shaders of pointwise and reduction kernels count the axes that they can index; the axes
+    /// left align with the end (of each part).
     pub(crate) fn text_axis(&self, schedule: &Schedule, axis: u8) -> Option<usize> {
         let (axis, left) = (usize::from(axis), self.extents.len());
         match (self.kind, schedule) {
@@ -166,23 +165,23 @@ impl Domain {
         }
     }
 
-    /// `texts`: the accesses as the kernel's text has them.
+    /// Simplifies the domain; `texts` are the accesses as in the kernel's shader.
     fn simplify(&mut self, texts: &[Access]) {
         match self.kind {
             DomainKind::Pointwise => self.kept = self.merge_axes(0, self.extents.len()),
             DomainKind::Reduction { .. } => {
-                // The reduced axes first, so that the kept ones stay where they are.
+                // The reduced axes first, so that the kept ones keep their indices.
                 self.merge_axes(self.kept, self.extents.len());
                 self.kept = self.merge_axes(0, self.kept);
             }
             DomainKind::Contraction { .. } => self.fold_batch(texts),
-            // Rows and keys have spaces of their own, and batches are few.
+            // Rows and keys have spaces of their own, and batches are small.
             DomainKind::Attention | DomainKind::WeightedSum => {}
         }
     }
 
-    /// Among the axes `from..to`, drops those of extent 1, then merges each into its inner neighbor where all strides
-    /// allow. Returns where the axes that are left end.
+    /// Drops axes of extent 1 among `from..to`, then merges each axis into its inner neighbor where all strides allow.
+    /// Returns the new end.
     fn merge_axes(&mut self, from: usize, mut to: usize) -> usize {
         for axis in (from..to).rev() {
             if self.extents[axis] == 1 {
@@ -194,7 +193,7 @@ impl Domain {
             let inner = self.extents[outer + 1];
             let merges = |a: &Strides| a.strides[outer] == a.strides[outer + 1].saturating_mul(inner);
             if self.accesses.iter().all(merges) {
-                // Of what is broadcast, more elements than fit a number: no variant takes them.
+                // A broadcast may have more elements than fit the number: no variant takes them.
                 self.extents[outer + 1] = self.extents[outer].saturating_mul(inner);
                 self.remove(outer);
                 to -= 1;
@@ -210,9 +209,9 @@ impl Domain {
         }
     }
 
-    /// Folds batch axes into the rows, innermost first, where the right operand is the same for all of the batch.
-    /// The folded axis stays with extent 1, because shaders count axes as they were. What shaders read or write in the same place
-    /// for all rows must not move along the batch either.
+    /// Folds batch axes into the rows, innermost first, where the right operand is the same for the whole batch. The
+    /// folded axis stays with extent 1, because shaders count axes. Accesses that the shader does not move along rows
+    /// must not move along the batch either.
     fn fold_batch(&mut self, texts: &[Access]) {
         let row_axis = self.extents.len() - 3;
         for batch_axis in (0..row_axis).rev() {
@@ -222,7 +221,7 @@ impl Domain {
             }
             let folds = |(a, text): (&Strides, &Access)| match (a.space, text.axes.get(row_axis)) {
                 (Space::Rhs, _) | (_, Some(None)) => a.strides[batch_axis] == 0,
-                // With a single row, its stride never counted.
+                // The stride of a single row does not matter.
                 _ => rows == 1 || a.strides[batch_axis] == rows.saturating_mul(a.strides[row_axis]),
             };
             if !self.accesses.iter().zip(texts).all(folds) {
@@ -240,7 +239,7 @@ impl Domain {
     }
 }
 
-/// The product of extents: 0 if one of them is, however large the others are.
+/// Product of extents: 0 if any is 0, however large the others are.
 fn product(extents: &[u64]) -> u64 {
     if extents.contains(&0) {
         0
@@ -249,7 +248,7 @@ fn product(extents: &[u64]) -> u64 {
     }
 }
 
-/// The extents that index an access of `space`; `None` if the domain has no such space.
+/// Extents that index an access of `space`; `None` if the domain has no such space.
 fn space_extents(kind: DomainKind, extents: &[u64], space: Space) -> Option<Vec<u64>> {
     let (batch, last) = match (kind, extents) {
         (DomainKind::Pointwise | DomainKind::Reduction { .. }, _) => {
@@ -308,8 +307,8 @@ impl Context<'_> {
         if access.axes.len() != extents.len() || !(starts.is_empty() || starts.len() == view.len()) {
             return Err(self.defect("an access that does not fit its domain"));
         }
-        // What has no elements is read only where the value does not matter: any place that exists will do. Empty tensors
-        // have memory, too (`pool`), and an empty slice at the end of a tensor starts behind it.
+        // Values of an empty view do not matter, so any existing place will do. Empty tensors have memory, too
+        // (`context::pool`), and an empty slice at the end of a tensor starts past it.
         let exists = !view.contains(&0);
         let steps = if exists { contiguous(&view) } else { vec![0; view.len()] };
         let starts = starts.iter().zip(&view).map(|(start, extent)| *start.min(&extent.saturating_sub(1)));
@@ -329,10 +328,10 @@ impl Context<'_> {
         Ok(strides)
     }
 
-    /// The highest offset that the domain reaches lies in the tensor, and so does the whole view, in which computed
-    /// coordinates (`gather`) may be anywhere. In an empty view they are 0, or their strides are (`Uniform::ViewStride`).
+    /// Checks that the highest offset of the domain lies in the tensor, and the whole view, too, in which computed
+    /// coordinates (`gather`) may be anywhere. In an empty view, coordinates or strides are 0 (`Uniform::ViewStride`).
     fn check_inside(&self, access: &Strides, extents: &[u64], view: u64, elements: u64) -> Result<(), Error> {
-        // Empty rows are not walked, but their results are written: what does not move along them counts.
+        // Empty rows are not read, but their results are written: accesses that do not move along rows count.
         if extents.iter().zip(&access.strides).any(|(extent, stride)| *extent == 0 && *stride != 0) {
             return Ok(());
         }
@@ -368,7 +367,7 @@ impl Context<'_> {
         }
     }
 
-    /// The words and the groups of a quantized parameter.
+    /// Words and groups of a quantized parameter.
     fn quantized_elements(&self, param: u16, spec: &QuantizedSpec) -> Result<[u64; 2], Error> {
         let described = self.params.get(usize::from(param)).ok_or_else(|| self.defect("an argument is missing"))?;
         let [shape @ .., groups, _] = &**described else {
@@ -400,7 +399,7 @@ impl Context<'_> {
     }
 }
 
-/// The strides of a contiguous tensor, 0 for axes of extent 1.
+/// Strides of a contiguous tensor, 0 for axes of extent 1.
 fn contiguous(view: &[u64]) -> Vec<u64> {
     let mut steps = vec![0; view.len()];
     let mut step = 1u64;

@@ -26,7 +26,7 @@ use crate::{
 /// A launch, ready but for buffers and host scalars.
 pub(crate) struct LaunchPlan {
     pub(crate) function: WeakCallable,
-    /// The [`Applied::id`] of the tuning that chose it.
+    /// The [`Applied::id`](crate::tune::tuning::Applied::id) of the tuning that chose it.
     pub(crate) tuning: u64,
     pub(crate) params: Box<[Shape]>,
     pub(crate) results: Box<[Shape]>,

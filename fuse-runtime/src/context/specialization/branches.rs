@@ -1,7 +1,7 @@
-//! Choices between branches by an integer: `switch` as `if`, and `if` as `switch`.
+//! Branches on an integer: conversion between `switch` and chains of `if`.
 //!
-//! Input: a text in which the compiler writes a `switch` as `switch x {`, its branches as `case 0u: {`, `case 1u: {` … and
-//! `default: {`, and one `if` after another as
+//! Input: a shader in which the compiler writes a `switch` as `switch x {`, its branches as `case 0u: {`, `case 1u: {`
+//! … and `default: {`, and a chain of `if` as
 //!
 //! ```text
 //! // switch x {
@@ -12,27 +12,26 @@
 //! // default: {} }
 //! ```
 //!
-//! with each of these on a line of its own and nothing of the kind inside of another. Output: the text in the other spelling; what
-//! the branches do stays as it is.
+//! with each of these on a line of its own, not nested. Output: the shader in the other form; the bodies of branches
+//! stay unchanged.
 
 use std::borrow::Cow;
 
 use fuse_artifact::{CHAIN, CHAIN_END};
 
-/// How texts start a `switch`.
 const SWITCH: &str = "switch ";
 
-/// Whether a text has something that [`with_ifs`] changes.
+/// True if [`with_ifs`] changes a shader.
 pub(super) fn has_switch(text: &str) -> bool {
     text.lines().any(|line| line.trim_start().starts_with(SWITCH))
 }
 
-/// Whether a text has something that [`with_switches`] changes.
+/// True if [`with_switches`] changes a shader.
 pub(super) fn has_chain(text: &str) -> bool {
     text.contains(CHAIN)
 }
 
-/// The text with `if` in place of every `switch`.
+/// Replaces every `switch` by a chain of `if`.
 pub(super) fn with_ifs(text: &str) -> String {
     let mut selector = "";
     each_line(text, |code| {
@@ -49,7 +48,7 @@ pub(super) fn with_ifs(text: &str) -> String {
     })
 }
 
-/// The text with `switch` in place of every `if` after another.
+/// Replaces every chain of `if` by a `switch`.
 pub(super) fn with_switches(text: &str) -> String {
     let mut selector = None;
     each_line(text, |code| {
@@ -70,7 +69,7 @@ pub(super) fn with_switches(text: &str) -> String {
     })
 }
 
-/// The text with every line replaced, but for its indentation.
+/// Replaces every line, keeping its indentation.
 fn each_line<'t>(text: &'t str, mut replace: impl FnMut(&'t str) -> Cow<'t, str>) -> String {
     let mut result = String::with_capacity(text.len());
     for line in text.lines() {

@@ -1,12 +1,12 @@
 //! Unrolled loops: each round does the work of several.
 //!
-//! Input: a text whose loops the compiler marked with [`UNROLL`], which stands on the line before a loop of the form
-//! `for (var i = first; i < end; i += step) {` that closes at its own indentation. Output: the text with copies of these
-//! loops' bodies, each with a counter of its own, so that every body does what it did, in the same order.
+//! Input: a shader whose loops the compiler marked with [`UNROLL`] on the line before, of the form `for (var i = first;
+//! i < end; i += step) {`, closed at their own indentation. Output: the shader with copies of these loops' bodies, each
+//! with its own counter, so that bodies run unchanged and in order.
 
 use fuse_artifact::UNROLL;
 
-/// The text with the bodies of marked loops `factor` times.
+/// Unrolls marked loops by `factor`.
 pub(super) fn unrolled(text: &str, factor: u32) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let mut unrolled: Vec<String> = Vec::with_capacity(2 * lines.len());
@@ -37,7 +37,7 @@ struct Loop<'t> {
 }
 
 impl<'t> Loop<'t> {
-    /// The marked loop that starts these lines, and how many lines it has.
+    /// The marked loop at the start of these lines, with its number of lines.
     fn marked(lines: &'t [&'t str]) -> Option<(Self, usize)> {
         let [mark, header, rest @ ..] = lines else { return None };
         let indent = mark.strip_suffix(UNROLL)?;
@@ -53,16 +53,16 @@ impl<'t> Loop<'t> {
         Some((Self { indent, counter, first, end, step, body: &rest[..length] }, length + 3))
     }
 
-    /// How many rounds there are, if that is known.
+    /// The number of rounds, if known.
     fn rounds(&self) -> Option<u32> {
         Some(literal(self.end)?.saturating_sub(literal(self.first)?).div_ceil(self.step))
     }
 
-    /// Writes the loop with `factor` bodies a round, and after it the loop for what is left.
+    /// Writes the loop with `factor` bodies per round, followed by a loop for the remainder.
     fn write(&self, text: &mut Vec<String>, factor: u32) {
         let Self { indent, counter, first, end, step, body } = self;
         let whole = self.rounds().is_some_and(|rounds| rounds.is_multiple_of(factor));
-        // Sizes are far below 2^32 - `factor * step`, so that sums with the counter do not wrap around.
+        // Sizes are far below 2^32 - `factor * step`, so that sums with the counter do not overflow.
         let last = format!("{counter} + {}u", (factor - 1) * step);
         let condition = if whole { (*counter).to_owned() } else { last };
         text.push(format!("{indent}{{"));
@@ -86,7 +86,7 @@ impl<'t> Loop<'t> {
     }
 }
 
-/// The number that a literal such as `16u` says.
+/// Parses a literal such as `16u`.
 fn literal(text: &str) -> Option<u32> {
     text.strip_suffix('u')?.parse().ok()
 }

@@ -1,39 +1,39 @@
-//! The estimated time of an attention's variant: the products of its scores and of its weighted sums, or the keys and
-//! values that it reads, whichever takes longer. What a causal mask saves is fitted to measured times; the rest is a prior.
+//! Estimated times of an attention's variants: products of scores and of weighted sums, or reads of keys and values,
+//! whichever takes longer. The effect of causal masks is fitted to measurements; the rest is a prior.
 
 use fuse_artifact::{COOP_MATRIX_SUBGROUP, Schedule, Space, Variant, Work, schedule::Attention};
 
 use super::{Machine, REREAD_PART, dispatches, distinct_bytes, interpolated, stored_bytes};
 use crate::plan::{domain::Domain, split::Split};
 
-/// Multiply-adds per value read from workgroup memory at which arithmetic, not that memory, is the limit.
+/// Multiply-adds per value read from workgroup memory at which arithmetic becomes the limit.
 const FULL_INTENSITY: f64 = 4.2;
 
-/// The part of a unit's peak arithmetic that invocations with a score or less each reach.
+/// Part of a unit's peak arithmetic that invocations with at most one score each reach.
 const LEAST_INTENSITY: f64 = 0.1;
 
-/// Queries of a subgroup in cooperative matrices, and the part of a unit's peak arithmetic on numbers that they reach: fitted
-/// to 32 heads of 1024 queries, depths of 64 and 128.
+/// Queries of a subgroup in cooperative matrices, with the part of a unit's scalar peak that they reach. Fitted to 32
+/// heads of 1024 queries, depths of 64 and 128.
 const REACHED_BY_MATRICES: [(f64, f64); 2] = [(16.0, 2.8), (32.0, 4.05)];
 
-/// The part of a unit's peak arithmetic on numbers that so many rows of a subgroup reach in cooperative matrices.
+/// Part of a unit's scalar peak that a subgroup with this many rows reaches in cooperative matrices.
 pub(super) fn reached_by_matrices(rows: f64) -> f64 {
     interpolated(&REACHED_BY_MATRICES, rows)
 }
 
-/// The part of what products reach without workgroup memory that attentions do; a prior.
+/// Speed of attentions without workgroup memory, relative to products without it; a prior.
 const UNSTAGED_PART: f64 = 0.5;
 
-/// Multiply-adds that a score costs besides its products: the mask, the exponential, the maximum.
+/// Multiply-adds per score besides its products: the mask, the exponential, the maximum.
 const SCORE_WORK: f64 = 16.0;
 
-/// Of the lanes that a text for longer heads has beyond the depth, the part that costs time.
+/// Part of the lanes beyond the depth, in shaders for longer heads, that costs time.
 const IDLE_HEAD: f64 = 0.25;
 
-/// The part of a text's speed that is left where each element is a load of its own.
+/// Relative speed of a shader with single loads.
 const SINGLE_LOADS: f64 = 0.85;
 
-/// Bytes that an invocation asks for before it waits.
+/// Bytes that an invocation requests before it waits.
 const IN_FLIGHT: f64 = 64.0;
 
 /// Rounds of workgroups over the units, or their memory traffic, plus dispatches.
@@ -50,7 +50,7 @@ pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split,
     let threads = variant.passes.first().map_or(1.0, |pass| f64::from(pass.workgroup_size.max(1)));
 
     let width = |size: u64| size as f64 + IDLE_HEAD * (head - size as f64).max(0.0);
-    // The first of a workgroup's queries sees the whole window, and each later one a key more.
+    // A workgroup's first query sees the whole window, and each later one another key.
     let seen_keys = work.window.map_or(sizes.depth, |window| sizes.depth.min(u64::from(window) + rows - 1));
     let walked = split.depth.min(seen_keys).next_multiple_of(keys) as f64;
     let per_score = width(depth) + width(sizes.columns) + SCORE_WORK;
@@ -58,7 +58,7 @@ pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split,
         Attention::CoopMatrix(_) => reached_by_matrices(rows as f64 * f64::from(COOP_MATRIX_SUBGROUP) / threads),
         Attention::Unstaged(_) => machine.unstaged * UNSTAGED_PART,
         Attention::Tile(_) | Attention::Decode(_) => {
-            // A square of scores per invocation: each value that it reads serves half a side of it.
+            // Each invocation has a square of scores: a value that it reads serves half a side.
             let side = ((rows * keys) as f64 / threads).sqrt();
             (side / 2.0 / FULL_INTENSITY).clamp(LEAST_INTENSITY, 1.0)
         }
@@ -89,9 +89,9 @@ pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split,
     arithmetic.max(memory) + dispatches(variant.passes.len()) * machine.launch_work
 }
 
-/// The part of the whole work's time that is left where a causal mask hides half of it: workgroups with many keys end last
-/// and alone, the less so the more workgroups follow each other on a unit. Fitted to 32 heads of 1024 queries, whole and
-/// with split keys.
+/// Relative time of an attention whose causal mask hides half of the work: workgroups with many keys end last and
+/// alone, less so if more workgroups run in sequence on a unit. Fitted to 32 heads of 1024 queries, whole and with
+/// split keys.
 fn seen_part(variant: &Variant, workgroups: f64, machine: &Machine) -> f64 {
     let at_a_time = variant.passes.first().map_or(1.0, |pass| machine.resident_workgroups(pass));
     let waves = workgroups / (machine.units as f64 * at_a_time);

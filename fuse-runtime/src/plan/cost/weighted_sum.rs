@@ -1,24 +1,24 @@
-//! The estimated time of a weighted sum's variant: the multiply-adds of its products and sums, beside which its reads are few. A
-//! prior: nothing is fitted to measured times.
+//! Estimated times of a weighted sum's variants: multiply-adds of its products and sums, which outweigh its reads. A
+//! prior, not fitted to measurements.
 
 use fuse_artifact::{Schedule, Variant, Work};
 
 use super::{Machine, attention::reached_by_matrices, dispatches, stored_slots};
 use crate::plan::domain::Domain;
 
-/// Multiply-adds per value read from workgroup memory at which arithmetic, not that memory, is the limit.
+/// Multiply-adds per value read from workgroup memory at which arithmetic becomes the limit.
 const FULL_INTENSITY: f64 = 4.2;
 
-/// Multiply-adds that a weight costs besides products and sums, and what its program computes.
+/// Multiply-adds per weight besides products, sums and its program.
 const WEIGHT_WORK: f64 = 8.0;
 
-/// Of the columns that a text has beyond those that there are, the part that costs time.
+/// Part of a shader's columns beyond the existing ones that costs time.
 const IDLE_COLUMNS: f64 = 0.25;
 
-/// The part of a text's speed that is left where each element is a load of its own.
+/// Relative speed of a shader with single loads.
 const SINGLE_LOADS: f64 = 0.85;
 
-/// The part of the keys that a causal mask leaves.
+/// Part of the keys that a causal mask leaves.
 const CAUSAL_PART: f64 = 0.6;
 
 /// Rounds of workgroups over the units, plus dispatches.
@@ -34,7 +34,7 @@ pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, machine: &Mac
     let sums = stored_slots(variant).count().max(1) as f64;
     let columns = sizes.columns as f64 + IDLE_COLUMNS * (f64::from(tile.columns) - sizes.columns as f64).max(0.0);
     let depths = domain.product_depths() as f64;
-    // Of a rectangle of sums, each value that is read serves the other side.
+    // In a rectangle of accumulators, each value read serves the other side.
     let side = |across: u32| {
         if tile.coop_matrix {
             return reached_by_matrices(tile.subgroup_rows().into());
