@@ -17,63 +17,57 @@
 //! # }
 //! ```
 //!
-//! What is recorded becomes the text of a `fuse!` function (`source`), which is compiled once (`code`) and launched (`evaluate`).
-//! So operations, planner, schedules and gradients are those of `fuse!`, and so is the speed.
+//! Recorded operations become the source of a `fuse!` function, which is compiled once and launched. Operations, planner, schedules and
+//! gradients are those of `fuse!`, and so is the speed.
+//!
+//! Layers: `op`, `node`, `shape` → `trace`, `source` → `cache` → `eval` → `api`. A file imports from its own layer and earlier ones only.
 #![cfg_attr(
     target_arch = "wasm32",
     allow(clippy::arc_with_non_send_sync, reason = "natively they are, and both share their types")
 )]
 
-mod adaptive;
-#[cfg(not(target_arch = "wasm32"))]
-mod benchmark;
-mod code_cache;
+mod api;
+mod cache;
 mod config;
-mod dim;
 mod error;
-mod evaluate;
-mod explain;
-mod fusions;
-mod graphs;
-mod infer;
-mod lazy;
-mod memory;
-mod methods;
+mod eval;
 mod node;
 mod op;
 #[doc(hidden)]
 pub mod operations;
-mod origin;
 mod pattern;
-mod persistence;
-mod recompile_report;
-mod record;
-mod sequence;
+mod shape;
 mod source;
-mod stats;
-mod symbols;
 mod trace;
-mod weights;
 
 pub use fuse_artifact::{DType, Packing, Plan};
 
 #[cfg(not(target_arch = "wasm32"))]
-pub use crate::{
+pub use crate::api::{
     benchmark::{BenchmarkResult, benchmark_pattern},
     persistence::{record, warm_up},
 };
 pub use crate::{
-    code_cache::{preload, set_code_limit},
-    config::{FusionConfig, WeightQuantization, configure, with_config},
-    dim::Dim,
+    api::{
+        dim::Dim,
+        evaluation::{eval_all, flush},
+        explain::{Explanation, FusionOpportunity, explain, stats},
+        lazy::LazyTensor,
+        methods::{
+            axes::Over,
+            gradient::{checkpoint, grad, grad_with},
+            movement::Extent,
+        },
+        operand::Operand,
+        persistence::{WarmUp, record_text, warm_up_text},
+        sequence::{create_pattern, execute_fused},
+    },
+    cache::{
+        code_cache::{preload, set_code_limit},
+        stats::{FusionStats, FusionStatsSummary},
+    },
+    config::{FusionConfig, WeightQuantization},
     error::Error,
-    evaluate::{eval_all, flush},
-    explain::{Explanation, FusionOpportunity, explain, stats},
-    lazy::LazyTensor,
-    methods::{Extent, Over, checkpoint, grad, grad_with},
+    eval::session::{configure, with_config},
     pattern::{Activation, BinaryOp, FusionPattern},
-    persistence::{WarmUp, record_text, warm_up_text},
-    record::Operand,
-    sequence::{create_pattern, execute_fused},
-    stats::{FusionStats, FusionStatsSummary},
 };

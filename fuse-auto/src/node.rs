@@ -4,6 +4,10 @@
 //! its value; its inputs are forgotten later.
 //! Invariant: a node has inputs or a value; it has both only while a gradient needs its inputs (`pins`), or may (`persistence`).
 
+pub(crate) mod claim;
+pub(crate) mod origin;
+pub(crate) mod value;
+
 use std::{
     fmt,
     sync::{
@@ -13,19 +17,23 @@ use std::{
 };
 
 use fuse_artifact::{DType, Packing};
-use fuse_runtime::{
-    __private::{Arg, RawQuantized, RawTensor, Shape},
-    Device,
-};
+use fuse_runtime::{__private::Shape, Device};
 use smallvec::SmallVec;
 
-use crate::{evaluate::Claim, lazy::LazyTensor, memory::Lesson, op::Op, origin::Origin, weights::QuantizedWeight};
+use crate::{
+    node::{
+        claim::Claim,
+        origin::Origin,
+        value::{PENDING, QuantizedWeight, Value},
+    },
+    op::Op,
+};
 
 /// An operand, or a value whose extents an operation reads.
 #[derive(Clone, Debug)]
 pub(crate) enum Input {
-    /// A value, which is never an error.
-    Value(LazyTensor),
+    /// A value of the record.
+    Value(Arc<Node>),
     /// A number of the host, which is an argument of the compiled function.
     Number { dtype: DType, bits: u32 },
     /// A size that is an argument of the compiled function. Equal identities are one argument.
@@ -33,20 +41,31 @@ pub(crate) enum Input {
 }
 
 impl Input {
+    /// The value of a node.
+    pub(crate) fn of(node: &Arc<Node>) -> Self {
+        Self::Value(Arc::clone(node))
+    }
+
     /// The node of a value.
     pub(crate) fn node(&self) -> Option<&Arc<Node>> {
         match self {
-            Self::Value(value) => value.node().ok(),
+            Self::Value(node) => Some(node),
             Self::Number { .. } | Self::Size { .. } => None,
         }
     }
 }
 
+/// A place in the graphs of one structure: a value there was computed, held and not written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Lesson {
+    /// The hash of the graph's structure and of what was asked for.
+    pub(crate) graph: u64,
+    /// The node of the trace.
+    pub(crate) node: u32,
+}
+
 /// The inputs of a node: three without an allocation of their own.
 pub(crate) type Inputs = SmallVec<[Input; 3]>;
-
-/// The writes to the memory of an input that had none at recording.
-pub(crate) const PENDING: u64 = u64::MAX;
 
 /// A node of the record.
 pub(crate) struct Node {
@@ -87,12 +106,12 @@ pub(crate) struct NodeState {
     pub(crate) value: Option<Value>,
     /// How many gradients need the inputs although there is a value.
     pub(crate) pins: u32,
-    /// Whether the inputs stay although there is a value: gradients may be asked for yet. [`Memory`](crate::memory::Memory) ends it.
+    /// Whether the inputs stay although there is a value: gradients may be asked for yet. [`Memory`](crate::cache::memory::Memory) ends it.
     pub(crate) kept: bool,
     /// Of a gradient, the nodes that it pins.
     pub(crate) pinned: Vec<Weak<Node>>,
     /// The values that it was computed from, for when its inputs are forgotten.
-    pub(crate) origin: Option<Arc<Origin>>,
+    pub(crate) origin: Option<Arc<Origin<Node>>>,
     /// Where it was left, if it was computed and not written; or why it was written although nobody asked for it.
     pub(crate) lesson: Option<Lesson>,
     /// Of a weight, its quantized values, where they were wanted.
@@ -100,58 +119,6 @@ pub(crate) struct NodeState {
     pub(crate) quantized: Option<Box<QuantizedWeight>>,
     /// The evaluation that is computing it.
     pub(crate) claim: Option<Arc<Claim>>,
-}
-
-/// A value in memory.
-#[derive(Clone)]
-pub(crate) struct Value {
-    pub(crate) data: Data,
-    /// How often its memory had been written to when the value was made.
-    pub(crate) writes: u64,
-}
-
-/// What a value is.
-#[derive(Clone)]
-pub(crate) enum Data {
-    Tensor(RawTensor),
-    Quantized(RawQuantized),
-}
-
-impl Value {
-    pub(crate) fn new(data: Data) -> Self {
-        let writes = data.writes();
-        Self { data, writes }
-    }
-
-    /// Whether somebody has written to its memory since an operation was recorded that found `recorded` writes.
-    pub(crate) fn changed_since(&self, recorded: u64) -> bool {
-        let known = if recorded == PENDING { self.writes } else { recorded };
-        self.data.writes() != known
-    }
-}
-
-impl Data {
-    pub(crate) fn writes(&self) -> u64 {
-        match self {
-            Self::Tensor(tensor) => tensor.writes(),
-            Self::Quantized(tensor) => tensor.words().writes() + tensor.scales().writes(),
-        }
-    }
-
-    pub(crate) fn arg(&self) -> Arg<'_> {
-        match self {
-            Self::Tensor(tensor) => Arg::Tensor(tensor),
-            Self::Quantized(tensor) => Arg::Quantized(tensor),
-        }
-    }
-
-    /// The bytes that are freed when the record forgets it; 0 if somebody else holds it.
-    pub(crate) fn own_bytes(&self) -> u64 {
-        match self {
-            Self::Tensor(tensor) if tensor.lease_holders() == 1 => tensor.bytes(),
-            Self::Tensor(_) | Self::Quantized(_) => 0,
-        }
-    }
 }
 
 /// The number of the next node.
@@ -190,13 +157,18 @@ impl Node {
         self.lock().value.as_ref().map_or(PENDING, |value| value.data.writes())
     }
 
+    /// The node as a source of an origin.
+    pub(crate) fn source(node: &Arc<Self>) -> (Weak<Self>, Option<Arc<Origin<Self>>>) {
+        (Arc::downgrade(node), node.lock().origin.clone())
+    }
+
     /// The dtype and shape, as in `f32[2, 3]`.
     pub(crate) fn type_text(&self) -> String {
         type_text(self.dtype, self.packing.map(|(packing, _)| packing), &self.shape)
     }
 
     /// Gives it a value, unless it has one, and gives back the inputs that it forgets, for the caller to drop without locks.
-    pub(crate) fn materialize(&self, value: Value, origin: &Arc<Origin>, keeps: bool) -> Inputs {
+    pub(crate) fn materialize(&self, value: Value, origin: &Arc<Origin<Node>>, keeps: bool) -> Inputs {
         let mut state = self.lock();
         if state.value.is_none() {
             state.kept = keeps;
@@ -236,8 +208,8 @@ pub(crate) fn type_text(dtype: DType, packing: Option<Packing>, shape: &[usize])
 pub(crate) fn drop_all(inputs: Inputs) {
     let mut left = inputs;
     while let Some(input) = left.pop() {
-        let Input::Value(value) = input else { continue };
-        if let Some(mut node) = value.into_node().and_then(Arc::into_inner) {
+        let Input::Value(node) = input else { continue };
+        if let Some(mut node) = Arc::into_inner(node) {
             node.empty_into(&mut left);
         }
     }

@@ -2,11 +2,13 @@
 //!
 //! One case per way of inferring a shape and of writing the operation down; names and attributes are data.
 
+pub(crate) mod extent;
+
 use fuse_artifact::{DType, DTypes};
 use fuse_runtime::__private::Shape;
 use smallvec::SmallVec;
 
-use crate::{dim::Extent, operations::Operation};
+use crate::{op::extent::Extent, operations::Operation};
 
 /// An operation of the record.
 #[derive(Clone, Debug)]

@@ -10,11 +10,12 @@ use fuse_artifact::{Size, SymbolId};
 use smallvec::{SmallVec, smallvec};
 
 use crate::{
-    dim::Extent,
-    infer::{self, Dims, infer},
-    node::{Node, Value},
-    op::Op,
-    symbols::{Required, Symbols},
+    node::{Node, value::Value},
+    op::{Op, extent::Extent},
+    shape::{
+        infer::{self, Dims, infer},
+        symbols::{Required, Symbols},
+    },
     trace::{Ref, Trace},
 };
 

@@ -4,7 +4,6 @@
 
 use std::{
     hash::{Hash, Hasher},
-    ptr,
     sync::Arc,
 };
 
@@ -14,9 +13,11 @@ use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use smallvec::SmallVec;
 
 use crate::{
-    Error,
-    memory::{Lesson, Memory},
-    node::{Data, Input, Inputs, Node, Value},
+    error::Error,
+    node::{
+        Input, Inputs, Lesson, Node,
+        value::{Data, Value},
+    },
     op::Op,
 };
 
@@ -193,11 +194,16 @@ impl Trace {
         self.packing(node).is_some() || moved()
     }
 
-    /// Collects what is behind some values, and decides what is written.
+    /// Collects what is behind some values, and decides what is written. `needed` has the nodes of a graph that were needed after
+    /// they had been left.
     ///
     /// # Errors
     /// [`Error::Written`] if a tensor was written to since.
-    pub(crate) fn collect(&mut self, roots: &[&Arc<Node>], memory: &Memory) -> Result<(), Error> {
+    pub(crate) fn collect(
+        &mut self,
+        roots: &[&Arc<Node>],
+        needed: impl FnOnce(u64) -> SmallVec<[u32; 4]>,
+    ) -> Result<(), Error> {
         // Gradients need how a value was computed, even where it is in memory.
         let expands = roots.iter().any(|root| root.has_grad);
         self.walk(roots, if expands { Expand::Pinned } else { Expand::Nothing });
@@ -211,7 +217,7 @@ impl Trace {
         self.extents.extend(self.sizes.iter().map(|&size| u64::from(size)));
         self.check_writes()?;
         self.find_needed();
-        self.add_held(memory);
+        self.add_held(needed);
         self.key.push(u64::MAX - 1);
         self.key.extend(self.outputs.iter().map(|&output| u64::from(output)));
         if self.nodes.iter().any(|node| matches!(node.op, Op::Checkpoint(..))) {
@@ -240,9 +246,7 @@ impl Trace {
                 continue;
             };
             frame.next += 1;
-            let Input::Value(value) = input else { continue };
-            // Recorded inputs are values.
-            let Ok(node) = value.node() else { continue };
+            let Input::Value(node) = input else { continue };
             if !self.places.contains_key(&Arc::as_ptr(node)) {
                 let node = Arc::clone(node);
                 self.enter(node, expand);
@@ -300,10 +304,8 @@ impl Trace {
         self.key.push(node.dtype as u64 | (inputs.len() as u64) << 8);
         for input in &inputs {
             match input {
-                Input::Value(value) => {
-                    let Some(index) = value.node().ok().and_then(|node| self.places.get(&Arc::as_ptr(node))) else {
-                        continue;
-                    };
+                Input::Value(node) => {
+                    let Some(index) = self.places.get(&Arc::as_ptr(node)) else { continue };
                     self.uses[*index as usize] += 1;
                     self.refs.push(Ref::Node(*index));
                     self.key.push(u64::from(*index) << 1);
@@ -366,7 +368,7 @@ impl Trace {
 
     /// Adds values that somebody holds to what is written, where they are computed a second time, or were needed when such a graph was
     /// evaluated before; the others are left.
-    fn add_held(&mut self, memory: &Memory) {
+    fn add_held(&mut self, needed: impl FnOnce(u64) -> SmallVec<[u32; 4]>) {
         self.marks.resize(self.nodes.len(), Mark::Free);
         self.outputs.iter().for_each(|&output| self.marks[output as usize] = Mark::Asked);
         let is_more =
@@ -377,7 +379,7 @@ impl Trace {
         let mut hasher = FxHasher::default();
         (&self.key, &self.outputs).hash(&mut hasher);
         self.graph = hasher.finish();
-        let mut needed = memory.needed(self.graph);
+        let mut needed = needed(self.graph);
         needed.extend(self.needed.iter().filter(|lesson| lesson.graph == self.graph).map(|lesson| lesson.node));
         // Readers come behind what they read.
         for index in (0..self.nodes.len()).rev() {
@@ -507,10 +509,8 @@ pub(crate) fn held(values: &[Arc<Node>]) -> Vec<&Arc<Node>> {
     let mut uses: FxHashMap<*const Node, usize> = FxHashMap::default();
     for value in values {
         for input in &value.lock().inputs {
-            if let Input::Value(input) = input
-                && let Ok(node) = input.node()
-            {
-                *uses.entry(ptr::from_ref(&**node)).or_default() += 1;
+            if let Input::Value(node) = input {
+                *uses.entry(Arc::as_ptr(node)).or_default() += 1;
             }
         }
     }

@@ -1,0 +1,160 @@
+//! Sizes that a program gives: numbers, and extents of values.
+//!
+//! `64` is part of the compiled function. `x.dim(0)` and `Dim::open(64)` are whatever they are when the function runs, so that other
+//! batch sizes compile nothing.
+
+use std::{
+    ops::{Add, Mul, Sub},
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+    },
+};
+
+use crate::{
+    node::{Input, Inputs, Node},
+    op::extent::{Extent, Operator},
+};
+
+/// A size that an operation is given: a number, the extent of an axis ([`LazyTensor::dim`](crate::LazyTensor::dim)), an argument of the compiled function
+/// ([`Dim::open`]), or a sum, difference or product of such.
+#[derive(Clone, Debug)]
+pub struct Dim {
+    pub(crate) size: usize,
+    pub(crate) form: Form,
+}
+
+/// Where a size comes from.
+#[derive(Clone, Debug)]
+pub(crate) enum Form {
+    Number,
+    Axis(Arc<Node>, u8),
+    /// An argument of the compiled function, with its identity.
+    Open(u32),
+    Of(Operator, Box<(Dim, Dim)>),
+}
+
+/// The most parts that a size stays open with: a loop may make it longer without end.
+const MOST_PARTS: usize = 64;
+
+/// The identity of the next open size.
+static NEXT_OPEN: AtomicU32 = AtomicU32::new(0);
+
+impl Dim {
+    /// A size that is an argument of the compiled function: a graph with another number compiles nothing.
+    ///
+    /// Clones are the same argument; two open sizes of one number are two arguments. A size of 2³² or more is part of the function.
+    ///
+    /// ```no_run
+    /// # use fuse_auto::{Dim, Error, LazyTensor};
+    /// # fn rows(x: &LazyTensor, n: usize) -> Result<LazyTensor, Error> {
+    /// let n = Dim::open(n);
+    /// x.broadcast_to([n, x.dim(0)]) // one function for every `n`
+    /// # }
+    /// ```
+    pub fn open(size: usize) -> Self {
+        match u32::try_from(size) {
+            Ok(_) => Self { size, form: Form::Open(NEXT_OPEN.fetch_add(1, Ordering::Relaxed)) },
+            Err(_) => size.into(),
+        }
+    }
+
+    /// A range of numbers as an open start and an open length, unless it is reversed. Other sizes stay as they are.
+    pub(crate) fn open_range(start: Self, end: Self) -> [Self; 2] {
+        match (&start.form, &end.form) {
+            (Form::Number, Form::Number) if start.size <= end.size => {
+                let length = Self::open(end.size - start.size);
+                let start = Self::open(start.size);
+                [start.clone(), start + length]
+            }
+            _ => [start, end],
+        }
+    }
+
+    /// The size.
+    pub fn get(&self) -> usize {
+        self.size
+    }
+
+    /// How many numbers, axes and arguments it is made of.
+    fn parts(&self) -> usize {
+        match &self.form {
+            Form::Number | Form::Axis(..) | Form::Open(_) => 1,
+            Form::Of(_, parts) => parts.0.parts() + parts.1.parts(),
+        }
+    }
+
+    /// The size in terms of `inputs`, to which the values whose axes it names are added.
+    pub(crate) fn extent(&self, inputs: &mut Inputs) -> Extent {
+        match &self.form {
+            Form::Number => Extent::Number(self.size),
+            Form::Axis(of, axis) => {
+                let same = |input: &Input| matches!(input, Input::Value(node) if Arc::ptr_eq(node, of));
+                let input = inputs.iter().position(same).unwrap_or_else(|| {
+                    inputs.push(Input::of(of));
+                    inputs.len() - 1
+                });
+                Extent::Axis { input: input as u16, axis: *axis }
+            }
+            Form::Open(identity) => {
+                let same = |input: &Input| matches!(input, Input::Size { identity: other, .. } if other == identity);
+                let input = inputs.iter().position(same).unwrap_or_else(|| {
+                    inputs.push(Input::Size { identity: *identity, size: self.size });
+                    inputs.len() - 1
+                });
+                Extent::Axis { input: input as u16, axis: 0 }
+            }
+            Form::Of(operator, parts) => {
+                Extent::Of(*operator, Box::new((parts.0.extent(inputs), parts.1.extent(inputs))))
+            }
+        }
+    }
+}
+
+impl From<usize> for Dim {
+    fn from(size: usize) -> Self {
+        Self { size, form: Form::Number }
+    }
+}
+
+impl From<&Self> for Dim {
+    fn from(dim: &Self) -> Self {
+        dim.clone()
+    }
+}
+
+/// A size of two; differences stop at 0, sums and products at the largest number. One of too many parts is a number.
+fn of(operator: Operator, left: Dim, right: Dim) -> Dim {
+    let size = match operator {
+        Operator::Add => left.size.saturating_add(right.size),
+        Operator::Sub => left.size.saturating_sub(right.size),
+        Operator::Mul => left.size.saturating_mul(right.size),
+    };
+    match (&left.form, &right.form) {
+        (Form::Number, Form::Number) => size.into(),
+        _ if left.parts() + right.parts() > MOST_PARTS => size.into(),
+        _ => Dim { size, form: Form::Of(operator, Box::new((left, right))) },
+    }
+}
+
+macro_rules! operators {
+    ($($operator:ident $method:ident),*) => { $(
+        impl<D: Into<Dim>> $operator<D> for Dim {
+            type Output = Dim;
+
+            fn $method(self, other: D) -> Dim {
+                of(Operator::$operator, self, other.into())
+            }
+        }
+
+        impl<D: Into<Dim>> $operator<D> for &Dim {
+            type Output = Dim;
+
+            fn $method(self, other: D) -> Dim {
+                of(Operator::$operator, self.clone(), other.into())
+            }
+        }
+    )* };
+}
+
+operators! { Add add, Sub sub, Mul mul }

@@ -1,0 +1,145 @@
+//! What would run: the source of a graph, its plan, and what fusing saves.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use fuse_artifact::Plan;
+use fuse_runtime::Device;
+
+use crate::{
+    api::{evaluation::nodes_of, lazy::LazyTensor},
+    cache::{
+        code_cache::{Compiled, dropped, used},
+        fusions::{Fusion, statements},
+        graphs::written,
+        stats::FusionStats,
+    },
+    error::Error,
+    eval::{mode, session::Session, version},
+    node::Node,
+    op::Op,
+    pattern::FusionPattern,
+    trace::{Ref, Trace},
+};
+
+/// What evaluating some values would run.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Explanation {
+    /// The graph as a `fuse!` function, to be pasted into a crate.
+    pub source: String,
+    /// How it is cut into kernels.
+    pub plan: Plan,
+    /// The fusions, the best first.
+    pub opportunities: Vec<FusionOpportunity>,
+    /// The values that are written although they were not asked for, as the numbers of their statements in the source: they are held,
+    /// and an earlier evaluation left them and needed them again.
+    pub written: Vec<usize>,
+    /// The values that are held and not written, by the same numbers: asked for later, they are computed again, at most once.
+    pub left: Vec<usize>,
+    /// Weights that [`FusionConfig::quantize_weights`](crate::FusionConfig::quantize_weights) leaves as they are, and why.
+    pub unquantized: Vec<String>,
+}
+
+/// Operations that share a kernel, and what that saves.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct FusionOpportunity {
+    /// The kind.
+    pub pattern: FusionPattern,
+    /// The operations, as the numbers of their statements in the source.
+    pub node_ids: Vec<usize>,
+    /// The time of a kernel for each of them, divided by that of one for all, as memory traffic and dispatches say.
+    pub estimated_speedup: f32,
+    /// Bytes of values that are neither written nor read.
+    pub memory_savings: usize,
+}
+
+/// What a GPU moves in the time of a dispatch: 1 TB/s for 2 µs.
+const DISPATCH_BYTES: u64 = 2 << 20;
+
+/// What evaluating some values together would run; compiles it, and runs nothing.
+///
+/// # Errors
+/// Those that evaluating would have before launching.
+pub fn explain(values: &[&LazyTensor]) -> Result<Explanation, Error> {
+    let nodes = nodes_of(values)?;
+    let pending: Vec<&Arc<Node>> = nodes.into_iter().filter(|node| !node.is_evaluated()).collect();
+    let Some(first) = pending.first() else {
+        return Err(Error::operation("explain", "nothing is left to compute", "explain before evaluating"));
+    };
+    let (device, mut trace) = (first.device.clone(), Trace::default());
+    let auto = Session::of(&device);
+    trace.collect(&pending, |graph| auto.memory.needed(graph))?;
+    let (ready, unquantized) = version(&device, &auto.config(&device), &mut trace)?;
+    let opportunities = opportunities(&trace, &ready.version.fusions);
+    let statements = statements(&trace);
+    let numbers = |nodes: &[u32]| -> Vec<usize> {
+        let number = |node: &u32| {
+            // A gradient's results are one statement.
+            let is_part = matches!(trace.nodes[*node as usize].op, Op::Part(_));
+            let node = if is_part { inputs(&trace, *node as usize).next()? } else { *node as usize };
+            statements.binary_search(&node).ok()
+        };
+        nodes.iter().filter_map(number).collect::<BTreeSet<_>>().into_iter().collect()
+    };
+    let held: Vec<u32> = trace.left.iter().copied().filter(|&left| trace.held(left as usize) > 0).collect();
+    let (written, left) = (numbers(&trace.outputs[trace.asked..]), numbers(&held));
+    let Compiled { function, source, .. } = &*ready.code;
+    Ok(Explanation { source: source.clone(), plan: function.plan.clone(), opportunities, unquantized, written, left })
+}
+
+/// What fusing saves, the best first.
+fn opportunities(trace: &Trace, fusions: &[Fusion]) -> Vec<FusionOpportunity> {
+    let statements = statements(trace);
+    let bytes = |node: usize| {
+        let node = &trace.nodes[node];
+        node.elements() as u64 * node.dtype.bytes()
+    };
+    let of = |fusion: &Fusion| {
+        let number = |node: &usize| statements.binary_search(node).ok();
+        let savings: u64 = fusion.inner.iter().map(|&node| 2 * bytes(node)).sum();
+        // What every operation would read and write by itself.
+        let apart: u64 =
+            fusion.nodes.iter().map(|&node| bytes(node) + inputs(trace, node).map(bytes).sum::<u64>()).sum();
+        let (dispatches, apart) = (fusion.nodes.len() as u64, apart.max(savings));
+        let together = (apart - savings + DISPATCH_BYTES) as f32;
+        FusionOpportunity {
+            pattern: fusion.pattern,
+            node_ids: fusion.nodes.iter().filter_map(number).collect(),
+            estimated_speedup: (apart + dispatches * DISPATCH_BYTES) as f32 / together,
+            memory_savings: savings as usize,
+        }
+    };
+    let mut opportunities: Vec<FusionOpportunity> = fusions.iter().map(of).collect();
+    opportunities.sort_by(|a, b| b.estimated_speedup.total_cmp(&a.estimated_speedup));
+    opportunities
+}
+
+fn inputs(trace: &Trace, node: usize) -> impl Iterator<Item = usize> + '_ {
+    let of = |input: &Ref| if let Ref::Node(node) = *input { Some(node as usize) } else { None };
+    trace.inputs(node).iter().filter_map(of)
+}
+
+/// What happened on a device so far.
+pub fn stats(device: &Device) -> FusionStats {
+    let auto = Session::of(device);
+    FusionStats { code_bytes: used(), dropped: dropped(), measured: auto.adaptive.measured(), ..auto.graphs.stats() }
+}
+
+impl LazyTensor {
+    /// The graph behind this value as a `fuse!` function: pasted into a crate, it is compiled while the program is built.
+    ///
+    /// # Errors
+    /// [`Error::Operation`] if it has been evaluated, and the error that an operator's value carries.
+    pub fn source(&self) -> Result<String, Error> {
+        let node = self.node()?;
+        if node.is_evaluated() {
+            return Err(Error::operation("source", "nothing is left to compute", "ask before evaluating"));
+        }
+        let (device, mut trace) = (node.device.clone(), Trace::default());
+        let auto = Session::of(&device);
+        trace.collect(&[node], |graph| auto.memory.needed(graph))?;
+        let config = auto.config(&device);
+        Ok(written(&trace, mode(&device, &config, &trace))?.text)
+    }
+}

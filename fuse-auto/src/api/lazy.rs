@@ -1,0 +1,263 @@
+//! [`LazyTensor`]: a value that is computed when it is asked for.
+
+use std::{
+    fmt,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicU32, AtomicU64},
+    },
+};
+
+use fuse_artifact::DType;
+use fuse_runtime::{
+    __private::{RawTensor, Shape},
+    Bits, Device, Element, QTensor, Tensor,
+};
+use smallvec::SmallVec;
+
+use crate::{
+    api::dim::{Dim, Form},
+    error::Error,
+    eval::{Keep, evaluate},
+    node::{
+        Input, Inputs, Node, NodeState,
+        value::{Data, Value},
+    },
+    op::Op,
+};
+
+/// A tensor whose value is computed when somebody asks for it, together with all that it depends on, in as few kernels as `fuse!`
+/// would make of the same expression.
+///
+/// Dtype and rank are values. Cloning is cheap and shares the value; threads may share it. Methods record operations and check
+/// dtypes and shapes at once; they run nothing. An operator (`&a + &b`) cannot return an error: its value carries it to the next method.
+#[derive(Clone)]
+pub struct LazyTensor {
+    node: Result<Arc<Node>, Arc<Error>>,
+}
+
+impl LazyTensor {
+    pub(crate) fn of_node(node: Node) -> Self {
+        Self { node: Ok(Arc::new(node)) }
+    }
+
+    /// The value of an operator: an error waits for the next method.
+    pub(crate) fn of_result(result: Result<Self, Error>) -> Self {
+        result.unwrap_or_else(|error| match error {
+            Error::Earlier(error) => Self { node: Err(error) },
+            error => Self { node: Err(Arc::new(error)) },
+        })
+    }
+
+    /// Its node, or the error that it carries.
+    pub(crate) fn node(&self) -> Result<&Arc<Node>, Error> {
+        self.node.as_ref().map_err(|error| Error::Earlier(Arc::clone(error)))
+    }
+
+    /// Whether both are the same value, not only equal ones.
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        matches!((&self.node, &other.node), (Ok(a), Ok(b)) if Arc::ptr_eq(a, b))
+    }
+
+    fn leaf(device: &Device, dtype: DType, shape: Shape, data: Data, is_weight: bool) -> Self {
+        let bytes = if let Data::Tensor(tensor) = &data { tensor.bytes() } else { 0 };
+        let packing = match &data {
+            Data::Tensor(_) => None,
+            Data::Quantized(tensor) => Some((tensor.packing(), tensor.axis())),
+        };
+        Self::of_node(Node {
+            number: Node::next_number(),
+            op: Op::Leaf,
+            dtype,
+            shape,
+            packing,
+            has_grad: false,
+            is_weight,
+            device: device.clone(),
+            pending: AtomicU32::new(0),
+            base: AtomicU64::new(0),
+            counted: AtomicU32::new(0),
+            bytes: AtomicU64::new(bytes),
+            recount: AtomicU32::new(0),
+            reads: AtomicU32::new(0),
+            writes: SmallVec::new(),
+            evaluated: AtomicBool::new(true),
+            state: Mutex::new(NodeState {
+                inputs: Inputs::new(),
+                value: Some(Value::new(data)),
+                ..NodeState::default()
+            }),
+        })
+    }
+
+    /// The value of a tensor that is a weight: where [`FusionConfig::quantize_weights`](crate::FusionConfig::quantize_weights) asks
+    /// for it, products read it quantized.
+    pub fn weight<T: Element, const D: usize>(tensor: &Tensor<T, D>) -> Self {
+        Self::leaf(tensor.device(), T::DTYPE, tensor.shape().into(), Data::Tensor(tensor.raw().follow()), true)
+    }
+
+    /// The element type. That of a quantized tensor is `f32`, the one of its values.
+    ///
+    /// # Errors
+    /// The one that an operator's value carries.
+    pub fn dtype(&self) -> Result<DType, Error> {
+        Ok(self.node()?.dtype)
+    }
+
+    /// The dimensions, outermost first.
+    ///
+    /// # Errors
+    /// The one that an operator's value carries.
+    pub fn shape(&self) -> Result<Vec<usize>, Error> {
+        Ok(self.node()?.shape.to_vec())
+    }
+
+    /// The extent of an axis, negative ones counted from the end, as a size for `reshape`, `slice` and others that stays open: the
+    /// compiled function serves other extents as well. Of an axis that does not exist, and of an error, 0, which these refuse.
+    pub fn dim(&self, axis: isize) -> Dim {
+        let Ok(node) = self.node() else { return Dim::from(0) };
+        let rank = node.shape.len();
+        let position = if axis < 0 { rank.checked_sub(axis.unsigned_abs()) } else { Some(axis.unsigned_abs()) };
+        match position.filter(|&position| position < rank) {
+            // A literal 1 is what it is to the compiler.
+            Some(position) if node.shape[position] == 1 => Dim::from(1),
+            Some(position) => {
+                Dim { size: node.shape[position], form: Form::Axis(axis_origin(node, position), position as u8) }
+            }
+            None => Dim::from(0),
+        }
+    }
+
+    /// The device that holds it.
+    ///
+    /// # Errors
+    /// The one that an operator's value carries.
+    pub fn device(&self) -> Result<&Device, Error> {
+        Ok(&self.node.as_ref().map_err(|error| Error::Earlier(Arc::clone(error)))?.device)
+    }
+
+    /// Whether its value is in memory, or on its way there.
+    ///
+    /// # Errors
+    /// The one that an operator's value carries.
+    pub fn is_evaluated(&self) -> Result<bool, Error> {
+        Ok(self.node()?.is_evaluated())
+    }
+
+    /// Computes the value and writes it to memory; does not wait for the device. What else is held of the values on the way stays
+    /// recorded, and is computed again if it is asked for: [`eval_all`](crate::eval_all) computes several values at once. For
+    /// gradients, the value keeps how it was computed, unless gradients are part of it, while it is one of the 256 that were asked for
+    /// last, at most 4,096 operations are behind these, and the tensors that only these keep alive are within
+    /// [`FusionConfig::max_pending_bytes`](crate::FusionConfig::max_pending_bytes).
+    ///
+    /// # Errors
+    /// [`Error::Written`] if a tensor was written to after it was recorded, those of compiling, and those of launches.
+    pub fn eval(&self) -> Result<(), Error> {
+        evaluate(&[self.node()?], Keep::Forward)
+    }
+
+    /// The value as a tensor of `D` axes.
+    ///
+    /// # Errors
+    /// [`Error::Operation`] if it has another dtype or rank, and those of [`eval`](Self::eval).
+    pub fn tensor<T: Element, const D: usize>(&self) -> Result<Tensor<T, D>, Error> {
+        let node = self.node()?;
+        if node.dtype != T::DTYPE || node.shape.len() != D || node.packing.is_some() {
+            let message = format!("expected `{}` with {D} axes, found `{}`", T::DTYPE, node.type_text());
+            return Err(Error::operation("tensor", message, "ask for the dtype and the rank that it has"));
+        }
+        Ok(Tensor::from_raw(self.raw()?))
+    }
+
+    /// The values, last axis fastest, once they are there.
+    ///
+    /// # Errors
+    /// [`Error::Operation`] if they are of another dtype, those of [`eval`](Self::eval), and those of reading back.
+    pub async fn to_vec<T: Element>(&self) -> Result<Vec<T>, Error> {
+        let flat = self.flat::<T>()?;
+        Ok(flat.to_vec().await?)
+    }
+
+    /// As [`to_vec`](Self::to_vec), waiting for it.
+    ///
+    /// # Errors
+    /// As [`to_vec`](Self::to_vec).
+    #[cfg(not(target_arch = "wasm32"))]
+    pub fn to_vec_blocking<T: Element>(&self) -> Result<Vec<T>, Error> {
+        Ok(self.flat::<T>()?.to_vec_blocking()?)
+    }
+
+    pub(crate) fn flat<T: Element>(&self) -> Result<Tensor<T, 1>, Error> {
+        let node = self.node()?;
+        if node.dtype != T::DTYPE || node.packing.is_some() {
+            let message = format!("expected values of `{}`, found `{}`", T::DTYPE, node.type_text());
+            return Err(Error::operation("to_vec", message, "ask for the dtype that it has"));
+        }
+        Ok(Tensor::from_raw(self.raw()?.reshape(&[node.elements()])?))
+    }
+
+    /// The value of one number that nobody else has.
+    pub(crate) fn of_number(tensor: RawTensor) -> Self {
+        let (device, dtype) = (tensor.device().clone(), tensor.dtype());
+        Self::leaf(&device, dtype, [].into(), Data::Tensor(tensor), false)
+    }
+
+    /// The evaluated tensor.
+    pub(crate) fn raw(&self) -> Result<RawTensor, Error> {
+        let node = self.node()?;
+        evaluate(&[node], Keep::Forward)?;
+        match &node.lock().value {
+            Some(Value { data: Data::Tensor(tensor), .. }) => Ok(tensor.value()),
+            _ => Err(Error::operation("tensor", "a quantized tensor has no values in memory", "write `dequantize`")),
+        }
+    }
+}
+
+/// Operations that are recorded after a later write to the tensor see the new values.
+impl<T: Element, const D: usize> From<&Tensor<T, D>> for LazyTensor {
+    fn from(tensor: &Tensor<T, D>) -> Self {
+        Self::leaf(tensor.device(), T::DTYPE, tensor.shape().into(), Data::Tensor(tensor.raw().follow()), false)
+    }
+}
+
+impl<T: Element, const D: usize> From<Tensor<T, D>> for LazyTensor {
+    fn from(tensor: Tensor<T, D>) -> Self {
+        Self::leaf(tensor.device(), T::DTYPE, tensor.shape().into(), Data::Tensor(tensor.raw().clone()), false)
+    }
+}
+
+/// A right operand of [`matmul`](LazyTensor::matmul), also transposed; elsewhere [`dequantize`](LazyTensor::dequantize) it.
+impl<Q: Bits, const D: usize> From<&QTensor<Q, D>> for LazyTensor {
+    fn from(tensor: &QTensor<Q, D>) -> Self {
+        Self::leaf(tensor.device(), DType::F32, tensor.shape().into(), Data::Quantized(tensor.raw().clone()), false)
+    }
+}
+
+/// Dtype, shape and operation; computes nothing.
+impl fmt::Debug for LazyTensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.node {
+            Ok(node) => node.fmt(f),
+            Err(error) => write!(f, "error: {error}"),
+        }
+    }
+}
+
+/// The operand that an axis comes from, as far as pointwise operations of equal ranks lead: so a size does not keep what is computed
+/// alive, or compute it.
+fn axis_origin(node: &Arc<Node>, axis: usize) -> Arc<Node> {
+    let mut at = Arc::clone(node);
+    loop {
+        let next = {
+            let state = at.lock();
+            let pointwise = matches!(at.op, Op::Pointwise(_) | Op::Call(_) | Op::Cast(_));
+            let fits = |input: &&Arc<Node>| input.shape.len() == at.shape.len() && input.shape[axis] == at.shape[axis];
+            match state.inputs.iter().filter_map(Input::node).find(fits) {
+                Some(input) if pointwise && state.value.is_none() => Arc::clone(input),
+                _ => break,
+            }
+        };
+        at = next;
+    }
+    at
+}

@@ -1,0 +1,330 @@
+//! Pointwise operations.
+
+use fuse_artifact::{DType, DTypes};
+use smallvec::smallvec;
+
+use crate::{
+    api::{
+        lazy::LazyTensor,
+        operand::{Given, Operand, common_inputs, plain},
+        record::Request,
+    },
+    error::Error,
+    node::Input,
+    op::Op,
+    operations::{BINARY, Operation, UNARY, row},
+};
+
+macro_rules! unary {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
+        impl LazyTensor { $(
+            $(#[$doc])*
+            ///
+            /// # Errors
+            /// [`Error::Operation`] if it does not take the dtype.
+            pub fn $name(&self) -> Result<Self, Error> {
+                const ROW: &Operation = row(UNARY, stringify!($name));
+                self.pointwise(ROW)
+            }
+        )* }
+
+        /// The methods of operations of one operand.
+        #[cfg(test)]
+        pub(super) const UNARY_METHODS: &[&str] = &[$(stringify!($name)),*];
+    };
+}
+
+unary! {
+    /// `-x`.
+    neg,
+    /// `!x`: of truth values, or of all bits of an integer.
+    not,
+    /// The magnitude.
+    abs,
+    /// -1, 0 or 1.
+    sign,
+    /// Rounded down.
+    floor,
+    /// Rounded up.
+    ceil,
+    /// Rounded to the nearest integer, ties to the even one.
+    round,
+    /// Rounded towards zero.
+    trunc,
+    /// What `trunc` leaves.
+    fract,
+    /// The square root.
+    sqrt,
+    /// `1 / sqrt(x)`.
+    rsqrt,
+    /// The exponential.
+    exp,
+    /// 2 to the power `x`.
+    exp2,
+    /// The natural logarithm.
+    log,
+    /// The logarithm to base 2.
+    log2,
+    /// `log(1 + x)`.
+    log1p,
+    /// `exp(x) - 1`.
+    expm1,
+    /// The sine of an angle in radians.
+    sin,
+    /// The cosine of an angle in radians.
+    cos,
+    /// The tangent of an angle in radians.
+    tan,
+    /// The hyperbolic tangent.
+    tanh,
+    /// The angle in radians of a tangent.
+    atan,
+    /// The angle in radians of a sine.
+    asin,
+    /// The angle in radians of a cosine.
+    acos,
+    /// The hyperbolic sine.
+    sinh,
+    /// The hyperbolic cosine.
+    cosh,
+    /// The inverse of `sinh`.
+    asinh,
+    /// The inverse of `cosh`.
+    acosh,
+    /// The inverse of `tanh`.
+    atanh,
+    /// The error function.
+    erf,
+    /// `1 - erf(x)`.
+    erfc,
+    /// `1 / x`.
+    recip,
+    /// `max(x, 0)`.
+    relu,
+    /// The scaled exponential linear unit.
+    selu,
+    /// `x · Φ(x)`, exact.
+    gelu,
+    /// `gelu` by `tanh`.
+    gelu_tanh,
+    /// `x · sigmoid(x)`.
+    silu,
+    /// `1 / (1 + exp(-x))`.
+    sigmoid,
+    /// A piecewise linear `sigmoid`.
+    hard_sigmoid,
+    /// `x · hard_sigmoid(x)`.
+    hard_swish,
+    /// `log(1 + exp(x))`.
+    softplus,
+    /// `x · tanh(softplus(x))`.
+    mish,
+    /// Whether it is not a number.
+    isnan,
+    /// Whether it is infinite.
+    isinf,
+    /// Whether it is neither infinite nor NaN.
+    isfinite,
+    /// The number of bits that are 1.
+    popcount,
+    /// The bits of an `f32` as a `u32`.
+    to_bits,
+    /// The `f32` of these bits.
+    from_bits,
+}
+
+macro_rules! binary {
+    ($($(#[$doc:meta])* $name:ident,)*) => {
+        impl LazyTensor { $(
+            $(#[$doc])*
+            ///
+            /// # Errors
+            /// [`Error::Operation`] if dtypes differ or are not taken, or if the shapes do not broadcast.
+            pub fn $name(&self, other: impl Into<Operand>) -> Result<Self, Error> {
+                const ROW: &Operation = row(BINARY, stringify!($name));
+                Self::pair(ROW, self.into(), other.into())
+            }
+        )* }
+
+        /// The methods of operations of two operands.
+        #[cfg(test)]
+        pub(super) const BINARY_METHODS: &[&str] = &[$(stringify!($name)),*];
+    };
+}
+
+binary! {
+    /// `x + y`.
+    add,
+    /// `x - y`.
+    sub,
+    /// `x * y`.
+    mul,
+    /// `x / y`; integers are divided towards zero.
+    div,
+    /// The rest of a division, with the sign of `x`.
+    rem,
+    /// `x` to the power `y`.
+    pow,
+    /// The smaller one. The smallest along axes is [`amin`](Self::amin).
+    min,
+    /// The larger one. The largest along axes is [`amax`](Self::amax).
+    max,
+    /// The angle in radians of the point `(y, x)`, where `y` is this value.
+    atan2,
+    /// `sqrt(x² + y²)`.
+    hypot,
+    /// `x && y`.
+    and,
+    /// `x || y`.
+    or,
+    /// The bits that are 1 in both; of truth values `and`.
+    bitand,
+    /// The bits that are 1 in one of both; of truth values `or`.
+    bitor,
+    /// The bits that differ.
+    bitxor,
+    /// Bits moved to higher places.
+    shl,
+    /// Bits moved to lower places.
+    shr,
+    /// A random `u32` of a counter and a key (Philox 2x32).
+    philox,
+    /// `x == y`.
+    eq,
+    /// `x != y`.
+    ne,
+    /// `x < y`.
+    lt,
+    /// `x <= y`.
+    le,
+    /// `x > y`.
+    gt,
+    /// `x >= y`.
+    ge,
+}
+
+impl LazyTensor {
+    pub(crate) fn pointwise(&self, operation: &'static Operation) -> Result<Self, Error> {
+        let node = plain(self, operation.name, operation.takes)?;
+        let dtype = operation.yields.unwrap_or(node.dtype);
+        Request::new(Op::Pointwise(operation), dtype, smallvec![Input::of(node)]).record_as(node.shape)
+    }
+
+    /// Two operands, at least one of which is a tensor.
+    pub(crate) fn pair(operation: &'static Operation, left: Operand, right: Operand) -> Result<Self, Error> {
+        if let (Given::Number(own, number), true) = (&right.0, matches!(operation.name, "div" | "rem"))
+            && *number == 0.0
+            && left.tensor_dtype()?.is_some_and(|dtype| dtype.is_integer())
+        {
+            let message = format!("an integer is divided by 0 (`{own}`)");
+            return Err(Error::operation(operation.name, message, "divide by another number, or `cast` to a float"));
+        }
+        let (dtype, inputs) = common_inputs(operation.name, operation.takes, [left, right])?;
+        Request::new(Op::Pointwise(operation), operation.yields.unwrap_or(dtype), inputs).record()
+    }
+
+    /// The values in another dtype, as `x as f16` in the language.
+    ///
+    /// # Errors
+    /// [`Error::Operation`] for a quantized tensor.
+    pub fn cast(&self, dtype: DType) -> Result<Self, Error> {
+        let node = plain(self, "as", DTypes::ANY)?;
+        if node.dtype == dtype {
+            return Ok(self.clone());
+        }
+        Request::new(Op::Cast(dtype), dtype, smallvec![Input::of(node)]).record_as(node.shape)
+    }
+
+    /// `on_true` where this is true, `on_false` elsewhere.
+    ///
+    /// # Errors
+    /// [`Error::Operation`] if this is not `bool`, if the dtypes of the others differ, or if the shapes do not broadcast.
+    pub fn select(&self, on_true: impl Into<Operand>, on_false: impl Into<Operand>) -> Result<Self, Error> {
+        let condition = plain(self, "select", DTypes::BOOL)?;
+        let (on_true, on_false) = (on_true.into(), on_false.into());
+        let dtype = match (on_true.tensor_dtype()?, &on_true.0, &on_false.0) {
+            (None, Given::Number(own, _), Given::Number(other, _)) => {
+                // Two numbers have no tensor to say the dtype.
+                Some(if own.is_float() {
+                    *own
+                } else if other.is_float() {
+                    *other
+                } else {
+                    *own
+                })
+            }
+            _ => None,
+        };
+        let (dtype, values) = match dtype {
+            Some(dtype) => {
+                let values = [on_true.input("select", dtype)?, on_false.input("select", dtype)?];
+                (dtype, values.into_iter().collect())
+            }
+            None => common_inputs("select", DTypes::ANY, [on_true, on_false])?,
+        };
+        let mut inputs = smallvec![Input::of(condition)];
+        inputs.extend(values);
+        Request::new(Op::Call("select"), dtype, inputs).record()
+    }
+
+    /// Between `low` and `high`.
+    ///
+    /// # Errors
+    /// [`Error::Operation`] if dtypes differ, or if the shapes do not broadcast.
+    pub fn clamp(&self, low: impl Into<Operand>, high: impl Into<Operand>) -> Result<Self, Error> {
+        let operands = [self.into(), low.into(), high.into()];
+        let (dtype, inputs) = common_inputs("clamp", DTypes::NUMBERS, operands)?;
+        Request::new(Op::Call("clamp"), dtype, inputs).record()
+    }
+
+    /// `x + t · (y - x)`.
+    ///
+    /// # Errors
+    /// [`Error::Operation`] if dtypes differ or are no floats, or if the shapes do not broadcast.
+    pub fn lerp(&self, to: impl Into<Operand>, t: impl Into<Operand>) -> Result<Self, Error> {
+        let (dtype, inputs) = common_inputs("lerp", DTypes::FLOATS, [self.into(), to.into(), t.into()])?;
+        Request::new(Op::Call("lerp"), dtype, inputs).record()
+    }
+
+    /// `x`, and `slope · x` where that is negative. The slope is a number, or a tensor that broadcasts.
+    ///
+    /// # Errors
+    /// [`Error::Operation`] if dtypes differ or are no floats, or if the shapes do not broadcast.
+    pub fn leaky_relu(&self, slope: impl Into<Operand>) -> Result<Self, Error> {
+        self.scaled("leaky_relu", "slope", slope.into())
+    }
+
+    /// `x`, and `alpha · (exp(x) - 1)` where that is negative. Alpha is a number, or a tensor that broadcasts.
+    ///
+    /// # Errors
+    /// [`Error::Operation`] if dtypes differ or are no floats, or if the shapes do not broadcast.
+    pub fn elu(&self, alpha: impl Into<Operand>) -> Result<Self, Error> {
+        self.scaled("elu", "alpha", alpha.into())
+    }
+
+    fn scaled(&self, name: &'static str, option: &'static str, number: Operand) -> Result<Self, Error> {
+        let (dtype, inputs) = common_inputs(name, DTypes::FLOATS, [self.into(), number])?;
+        Request::new(Op::Scaled(name, option), dtype, inputs).record()
+    }
+
+    /// The values, which are constants to gradients.
+    ///
+    /// # Errors
+    /// [`Error::Operation`] for a quantized tensor.
+    pub fn stop_gradient(&self) -> Result<Self, Error> {
+        let node = plain(self, "stop_gradient", DTypes::ANY)?;
+        Request::new(Op::StopGradient, node.dtype, smallvec![Input::of(node)]).record_as(node.shape)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_row_has_a_method() {
+        let names = |table: &'static [Operation]| table.iter().map(|row| row.name).collect::<Vec<_>>();
+        assert_eq!(names(UNARY), UNARY_METHODS);
+        assert_eq!(names(BINARY), BINARY_METHODS);
+    }
+}

@@ -1,0 +1,145 @@
+//! Reductions.
+
+use fuse_artifact::{DType, DTypes};
+use smallvec::smallvec;
+
+use crate::{
+    api::{
+        lazy::LazyTensor,
+        methods::axes::{Over, axes_of},
+        operand::plain,
+        record::Request,
+    },
+    error::Error,
+    node::{Input, Node},
+    op::{self, Op, Reduction},
+};
+
+const fn reduction(name: &'static str, takes: DTypes) -> Reduction {
+    Reduction { name, takes, yields: None }
+}
+
+const SUM: &Reduction = &reduction("sum", DTypes::NUMBERS);
+const PROD: &Reduction = &reduction("prod", DTypes::NUMBERS);
+const MAX: &Reduction = &reduction("max", DTypes::NUMBERS);
+const MIN: &Reduction = &reduction("min", DTypes::NUMBERS);
+const MEAN: &Reduction = &reduction("mean", DTypes::FLOATS);
+const VAR: &Reduction = &reduction("var", DTypes::FLOATS);
+const LOGSUMEXP: &Reduction = &reduction("logsumexp", DTypes::FLOATS);
+const NORM: &Reduction = &reduction("norm", DTypes::FLOATS);
+const ANY: &Reduction = &reduction("any", DTypes::BOOL);
+const ALL: &Reduction = &reduction("all", DTypes::BOOL);
+const ARGMAX: &Reduction = &Reduction { name: "argmax", takes: DTypes::NUMBERS, yields: Some(DType::I32) };
+const ARGMIN: &Reduction = &Reduction { name: "argmin", takes: DTypes::NUMBERS, yields: Some(DType::I32) };
+
+macro_rules! reductions {
+    ($($(#[$doc:meta])* $name:ident $row:ident,)*) => {
+        impl LazyTensor { $(
+            $(#[$doc])*
+            /// `x.sum(1)`, `x.sum([0, 2])`, `x.sum(())` for all axes, `x.sum(Over::from(1).keep())`.
+            ///
+            /// # Errors
+            /// [`Error::Operation`] if it does not take the dtype, or has no such axis.
+            pub fn $name(&self, over: impl Into<Over>) -> Result<Self, Error> {
+                self.reduce($row, &over.into(), 0)
+            }
+        )* }
+    };
+}
+
+reductions! {
+    /// The sum along axes; of truth values how many are true, as `i32`.
+    sum SUM,
+    /// The product along axes.
+    prod PROD,
+    /// The largest along axes. Of two values it is [`max`](Self::max).
+    amax MAX,
+    /// The smallest along axes. Of two values it is [`min`](Self::min).
+    amin MIN,
+    /// The mean along axes; of truth values the share that is true, as `f32`.
+    mean MEAN,
+    /// `log(sum(exp(x)))` along axes.
+    logsumexp LOGSUMEXP,
+    /// The square root of the sum of squares along axes.
+    norm NORM,
+    /// Whether one is true along axes.
+    any ANY,
+    /// Whether all are true along axes.
+    all ALL,
+}
+
+impl LazyTensor {
+    /// The variance along axes: the sum of squares of the distances from the mean, divided by the count less `correction`.
+    ///
+    /// # Errors
+    /// [`Error::Operation`] if it is not of floats, or has no such axis.
+    pub fn var(&self, over: impl Into<Over>, correction: u32) -> Result<Self, Error> {
+        self.reduce(VAR, &over.into(), correction)
+    }
+
+    /// The index of the first largest along an axis.
+    ///
+    /// # Errors
+    /// [`Error::Operation`] if it is not of numbers, has no such axis, or no elements along it.
+    pub fn argmax(&self, axis: i32) -> Result<Self, Error> {
+        self.best_index(ARGMAX, axis)
+    }
+
+    /// The index of the first smallest along an axis.
+    ///
+    /// # Errors
+    /// As [`argmax`](Self::argmax).
+    pub fn argmin(&self, axis: i32) -> Result<Self, Error> {
+        self.best_index(ARGMIN, axis)
+    }
+
+    fn best_index(&self, reduction: &'static Reduction, axis: i32) -> Result<Self, Error> {
+        let value = self.reduce(reduction, &axis.into(), 0)?;
+        let shape = &self.node()?.shape;
+        // The axis exists, or `reduce` had refused it.
+        if shape[axis.rem_euclid(shape.len().max(1) as i32) as usize] == 0 {
+            let message = format!(
+                "axis {axis} of `{}` has no elements, one of which the index would be",
+                self.node()?.type_text()
+            );
+            return Err(Error::operation(reduction.name, message, "take it where there are elements"));
+        }
+        Ok(value)
+    }
+
+    fn reduce(&self, reduction: &'static Reduction, over: &Over, correction: u32) -> Result<Self, Error> {
+        // How many are true, and their share.
+        let counted = match reduction.name {
+            "sum" => Some(DType::I32),
+            "mean" => Some(DType::F32),
+            _ => None,
+        };
+        if let (Some(dtype), DType::Bool) = (counted, self.node()?.dtype) {
+            return self.cast(dtype)?.reduce(reduction, over, correction);
+        }
+        let node = plain(self, reduction.name, reduction.takes)?;
+        let axes = match &over.axes {
+            None => None,
+            Some(axes) => Some(axes_of(reduction.name, axes, node)?.into_iter().fold(0, |bits, axis| bits | 1 << axis)),
+        };
+        if is_itself(reduction, node, axes, over.keepdim) {
+            return Ok(self.clone());
+        }
+        let over = op::Over { axes, keepdim: over.keepdim, correction };
+        let dtype = reduction.yields.unwrap_or(node.dtype);
+        Request::new(Op::Reduce(reduction, over), dtype, smallvec![Input::of(node)]).record()
+    }
+}
+
+/// Whether the language gives back a value itself where it is reduced over extents of 1: then gradients with respect to both are one.
+fn is_itself(reduction: &Reduction, node: &Node, axes: Option<u8>, keepdim: bool) -> bool {
+    let gives_elements = match reduction.name {
+        "sum" | "prod" | "max" | "min" | "any" | "all" => true,
+        // It is computed in `f32`.
+        "mean" => node.dtype == DType::F32,
+        _ => false,
+    };
+    let is_reduced = |axis: usize| axes.is_none_or(|axes| axes >> axis & 1 == 1);
+    let mut extents = node.shape.iter().enumerate().filter(|(axis, _)| is_reduced(*axis));
+    gives_elements && (keepdim || node.shape.is_empty()) && extents.all(|(_, &extent)| extent == 1)
+}
