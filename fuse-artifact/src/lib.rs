@@ -8,6 +8,7 @@
 mod dtype;
 mod function;
 mod kernel;
+pub mod operations;
 mod packing;
 mod plan;
 pub mod schedule;

@@ -33,13 +33,13 @@ mod error;
 mod eval;
 mod node;
 mod op;
-#[doc(hidden)]
-pub mod operations;
 mod pattern;
 mod shape;
 mod source;
 mod trace;
 
+#[doc(hidden)]
+pub use fuse_artifact::operations;
 pub use fuse_artifact::{DType, Packing, Plan};
 
 #[cfg(not(target_arch = "wasm32"))]

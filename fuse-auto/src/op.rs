@@ -4,11 +4,11 @@
 
 pub(crate) mod extent;
 
-use fuse_artifact::{DType, DTypes};
+use fuse_artifact::{DType, operations::Operation};
 use fuse_runtime::__private::Shape;
 use smallvec::SmallVec;
 
-use crate::{op::extent::Extent, operations::Operation};
+use crate::op::extent::Extent;
 
 /// An operation of the record.
 #[derive(Clone, Debug)]
@@ -37,7 +37,7 @@ pub(crate) enum Op {
     Squeeze(u8),
     Unsqueeze(u8),
     Index(u8),
-    Reduce(&'static Reduction, Over),
+    Reduce(&'static Operation, Over),
     /// `softmax`, `log_softmax`, along an axis.
     Row(&'static str, u8),
     /// `layer_norm`, `rms_norm`, `batch_norm`: vectors along an axis; the last input is eps.
@@ -75,14 +75,6 @@ pub(crate) enum Op {
     },
     /// A result of the only input, by number.
     Part(u16),
-}
-
-/// A reduction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Reduction {
-    pub(crate) name: &'static str,
-    pub(crate) takes: DTypes,
-    pub(crate) yields: Option<DType>,
 }
 
 /// What a reduction goes over.

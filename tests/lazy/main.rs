@@ -13,7 +13,6 @@ mod kept;
 mod loops;
 mod minilm;
 mod random;
-mod tables;
 
 use fuse_gpu::{Device, Tensor, auto::LazyTensor};
 

@@ -9,7 +9,6 @@ use crate::{
     api::lazy::LazyTensor,
     error::Error,
     node::{Input, Inputs, Node},
-    operations::named,
 };
 
 /// What an operation takes: a lazy tensor, or a number of the host.
@@ -176,6 +175,21 @@ pub(crate) fn quantized(operation: &'static str, packing: Packing) -> Error {
         format!("takes numbers, found a quantized tensor of `{}`", packing.name()),
         "only the right operand of `matmul` may be quantized; elsewhere use `dequantize`, which is computed in place",
     )
+}
+
+/// The name of a set of dtypes in messages.
+fn named(dtypes: DTypes) -> &'static str {
+    match dtypes {
+        DTypes::F32 => "`f32`",
+        DTypes::U32 => "`u32`",
+        DTypes::BOOL => "`bool`",
+        DTypes::FLOATS => "floats",
+        DTypes::INTEGERS => "integers",
+        DTypes::SIGNED => "signed numbers",
+        DTypes::BITS => "integers or `bool`",
+        DTypes::NUMBERS => "numbers",
+        _ => "any dtype",
+    }
 }
 
 /// The node of an operand of indices.

@@ -1,11 +1,13 @@
 //! Sequences of operations by name, as other libraries take them: `execute_fused(&[&a, &b], &["matmul", "relu"])`.
 
-use fuse_artifact::DType;
+use fuse_artifact::{
+    DType,
+    operations::{BINARY, Operation, UNARY},
+};
 
 use crate::{
     api::{lazy::LazyTensor, methods::axes::Over, operand::Operand},
     error::Error,
-    operations::{BINARY, Operation, UNARY},
 };
 
 /// The names beside those of pointwise operations, and what other libraries call the same.

@@ -1,6 +1,9 @@
 //! Operations of two elements of one dtype.
 
-use fuse_artifact::DType;
+use fuse_artifact::{
+    DType,
+    operations::{BINARY, Operation, row},
+};
 
 use super::{
     Accuracy, DTypes, Function, Integer, Signature, TRANSCENDENTAL, WebNn, Wgsl,
@@ -62,11 +65,13 @@ pub enum Spread {
 }
 
 impl Binary {
+    /// A row with the signature of this name in [`BINARY`].
     const fn of(name: &'static str, value: fn(f64, f64) -> f64) -> Self {
+        let Operation { name, symbol, takes, .. } = *row(BINARY, name);
         Self {
             name,
-            symbol: None,
-            takes: DTypes::FLOATS,
+            symbol,
+            takes,
             value,
             slopes: |_, _| [0.0; 2],
             integer: None,
@@ -77,10 +82,7 @@ impl Binary {
         }
     }
 
-    const fn symbol(self, symbol: &'static str) -> Self {
-        Self { symbol: Some(symbol), ..self }
-    }
-
+    /// Dtypes that differ from the signature.
     const fn takes(self, takes: DTypes) -> Self {
         Self { takes, ..self }
     }
@@ -122,21 +124,21 @@ table! {
     /// Operation on two elements of one dtype.
     BinaryOp: Binary {
         /// `x + y`; numbers.
-        Add = Binary::of("add", |x, y| x + y).slopes(|_, _| [1.0, 1.0]).takes(DTypes::NUMBERS).symbol("+").spread(Spread::Rounded).wgsl("$x + $y").webnn("add")
+        Add = Binary::of("add", |x, y| x + y).slopes(|_, _| [1.0, 1.0]).spread(Spread::Rounded).wgsl("$x + $y").webnn("add")
             .integers(|x, y| x.wrapping_add(y), "$x + $y"),
         /// `x - y`; numbers.
-        Sub = Binary::of("sub", |x, y| x - y).slopes(|_, _| [1.0, -1.0]).takes(DTypes::NUMBERS).symbol("-").spread(Spread::Rounded).wgsl("$x - $y").webnn("sub")
+        Sub = Binary::of("sub", |x, y| x - y).slopes(|_, _| [1.0, -1.0]).spread(Spread::Rounded).wgsl("$x - $y").webnn("sub")
             .integers(|x, y| x.wrapping_sub(y), "$x - $y"),
         /// `x·y`; numbers.
-        Mul = Binary::of("mul", |x, y| x * y).slopes(|x, y| [y, x]).takes(DTypes::NUMBERS).symbol("*").spread(Spread::Product).wgsl("$x * $y").webnn("mul")
+        Mul = Binary::of("mul", |x, y| x * y).slopes(|x, y| [y, x]).spread(Spread::Product).wgsl("$x * $y").webnn("mul")
             .integers(|x, y| x.wrapping_mul(y), "$x * $y"),
         /// `x / y`; numbers. Integers truncate; `x / 0` is `x` and `i32::MIN / -1` is `i32::MIN` (as WGSL).
-        Div = Binary::of("div", |x, y| x / y).slopes(|x, y| [1.0 / y, -(x / y) / y]).takes(DTypes::NUMBERS).symbol("/").spread(Spread::Quotient).wgsl("$x / $y").webnn("div")
+        Div = Binary::of("div", |x, y| x / y).slopes(|x, y| [1.0 / y, -(x / y) / y]).spread(Spread::Quotient).wgsl("$x / $y").webnn("div")
             .integers(|x, y| x.checked_div(y).unwrap_or(x), "$x / $d"),
         /// Remainder with the sign of `x`; numbers. Integers: `x % 0` is 0 (as WGSL).
         // x - y·trunc(x/y), corrected for the quotient's rounding error of at most one. Copies the sign by its bit,
         // because a comparison may take a subnormal for zero.
-        Rem = Binary::of("rem", |x, y| x % y).slopes(|x, y| [1.0, -((x - x % y) / y).round()]).takes(DTypes::NUMBERS).symbol("%").spread(Spread::Remainder)
+        Rem = Binary::of("rem", |x, y| x % y).slopes(|x, y| [1.0, -((x - x % y) / y).round()]).spread(Spread::Remainder)
             .integers(|x, y| x.checked_rem(y).unwrap_or(0), "$x % $d")
             .function(
             Function::new(&["is_zero"], "
@@ -166,13 +168,13 @@ table! {
                 return select(select(signed, nan, unknown), $T(1.0), one);"),
         ),
         /// Minimum; NaN if either is NaN; numbers.
-        Min = Binary::of("min", min).slopes(|x, y| of_larger(y, x)).takes(DTypes::NUMBERS).spread(Spread::Ends).webnn("min")
+        Min = Binary::of("min", min).slopes(|x, y| of_larger(y, x)).spread(Spread::Ends).webnn("min")
             .integers(|x, y| x.min(y), "min($x, $y)")
             .function(
             Function::new(&["is_nan"], "return select(select(min(x, y), y, fuse_is_nan$S(y)), x, fuse_is_nan$S(x));").fast("return min(x, y);"),
         ),
         /// Maximum; NaN if either is NaN; numbers.
-        Max = Binary::of("max", max).slopes(of_larger).takes(DTypes::NUMBERS).spread(Spread::Ends).webnn("max")
+        Max = Binary::of("max", max).slopes(of_larger).spread(Spread::Ends).webnn("max")
             .integers(|x, y| x.max(y), "max($x, $y)")
             .function(
             Function::new(&["is_nan"], "return select(select(max(x, y), y, fuse_is_nan$S(y)), x, fuse_is_nan$S(x));").fast("return max(x, y);"),
@@ -214,26 +216,27 @@ table! {
                 return select(select(value, b, bitcast<$U>(b) == infinite), a, bitcast<$U>(a) == infinite);"),
         ),
         /// Logical and; `bool`.
-        And = Binary::of("and", f64::min).takes(DTypes::BOOL).symbol("&&").spread(Spread::Ends).wgsl("$x & $y").webnn("logicalAnd"),
+        And = Binary::of("and", f64::min).spread(Spread::Ends).wgsl("$x & $y").webnn("logicalAnd"),
         /// Logical or; `bool`.
-        Or = Binary::of("or", f64::max).takes(DTypes::BOOL).symbol("||").spread(Spread::Ends).wgsl("$x | $y").webnn("logicalOr"),
+        Or = Binary::of("or", f64::max).spread(Spread::Ends).wgsl("$x | $y").webnn("logicalOr"),
         /// Bitwise and; integers. For `bool`, `&` is [`BinaryOp::And`].
-        BitAnd = Binary::of("bitand", min).takes(DTypes::INTEGERS).symbol("&").integers(|x, y| x & y, "$x & $y"),
+        // Bits of truth values are other operations of the graph (`graph/lower/pointwise.rs`).
+        BitAnd = Binary::of("bitand", min).takes(DTypes::INTEGERS).integers(|x, y| x & y, "$x & $y"),
         /// Bitwise or; integers. For `bool`, `|` is [`BinaryOp::Or`].
-        BitOr = Binary::of("bitor", min).takes(DTypes::INTEGERS).symbol("|").integers(|x, y| x | y, "$x | $y"),
+        BitOr = Binary::of("bitor", min).takes(DTypes::INTEGERS).integers(|x, y| x | y, "$x | $y"),
         /// Bitwise exclusive or; integers. For `bool`, `^` is `!=`.
-        BitXor = Binary::of("bitxor", min).takes(DTypes::INTEGERS).symbol("^").integers(|x, y| x ^ y, "$x ^ $y"),
+        BitXor = Binary::of("bitxor", min).takes(DTypes::INTEGERS).integers(|x, y| x ^ y, "$x ^ $y"),
         /// Left shift of `x` by `y % 32`; integers (as `wrapping_shl` of Rust).
-        Shl = Binary::of("shl", min).takes(DTypes::INTEGERS).symbol("<<")
+        Shl = Binary::of("shl", min)
             .integers(|x, y| x << (y & 31), "$x << ($U($y) & $U(31u))"),
         /// Right shift of `x` by `y % 32`, arithmetic for `i32`; integers (as `wrapping_shr` of Rust).
-        Shr = Binary::of("shr", min).takes(DTypes::INTEGERS).symbol(">>")
+        Shr = Binary::of("shr", min)
             .integers(|x, y| x >> (y & 31), "$x >> ($U($y) & $U(31u))"),
         /// Word `x % 4` of the Philox4x32-10 block with counter `(x / 4, 0, 0, 0)` and key `(y, 0)`; `u32`.
         ///
         /// Source: Salmon et al., Parallel random numbers: as easy as 1, 2, 3, 2011.
         // Each lane computes a whole block of ten rounds of two wide products, and keeps one of its words.
-        Philox = Binary::of("philox", min).takes(DTypes::U32).cost(100)
+        Philox = Binary::of("philox", min).cost(100)
             .integers(|x, y| philox::word(x as u32, y as u32).into(), "")
             .function(
             Function::new(&["multiply_high"], "

@@ -2,7 +2,10 @@
 
 use std::f64::consts::{LN_2, LOG2_E, PI};
 
-use fuse_artifact::DType;
+use fuse_artifact::{
+    DType,
+    operations::{Operation, UNARY, row},
+};
 
 use super::{
     Accuracy, DTypes, FLUSHED, Function, Integer, MlBuilder, Signature, TRANSCENDENTAL, ULP, WebNn, Wgsl,
@@ -68,12 +71,14 @@ const EXPONENTIAL: Accuracy = Accuracy::ulps(3.0).growth(2.0);
 const LOGARITHM: Accuracy = Accuracy::ulps(3.0).absolute(4.0 * ULP);
 
 impl Unary {
+    /// A row with the signature of this name in [`UNARY`].
     const fn of(name: &'static str, value: fn(f64) -> f64) -> Self {
+        let Operation { name, symbol, takes, yields } = *row(UNARY, name);
         Self {
             name,
-            symbol: None,
-            takes: DTypes::FLOATS,
-            yields: None,
+            symbol,
+            takes,
+            yields,
             value,
             slope: |_| 0.0,
             integer: None,
@@ -84,18 +89,6 @@ impl Unary {
             wgsl: Wgsl::Text(""),
             webnn: WebNn::Missing,
         }
-    }
-
-    const fn symbol(self, symbol: &'static str) -> Self {
-        Self { symbol: Some(symbol), ..self }
-    }
-
-    const fn takes(self, takes: DTypes) -> Self {
-        Self { takes, ..self }
-    }
-
-    const fn yields(self, dtype: DType) -> Self {
-        Self { yields: Some(dtype), ..self }
     }
 
     const fn slope(self, slope: fn(f64) -> f64) -> Self {
@@ -170,16 +163,16 @@ table! {
     /// Operation on one element. Float only, unless stated otherwise.
     UnaryOp: Unary {
         /// `-x`; numbers, wrapping for `u32`.
-        Neg = Unary::of("neg", |x| -x).slope(|_| -1.0).takes(DTypes::NUMBERS).symbol("-").wgsl("-$x").keeps_zero_sign().webnn("neg")
+        Neg = Unary::of("neg", |x| -x).slope(|_| -1.0).wgsl("-$x").keeps_zero_sign().webnn("neg")
             .integers(|x| x.wrapping_neg(), ["-$x", "$V(0) - $x"]),
         /// `!x`; `bool`, and bitwise for integers.
-        Not = Unary::of("not", |x| 1.0 - x).takes(DTypes::BITS).symbol("!").wgsl("!$x").webnn("logicalNot")
+        Not = Unary::of("not", |x| 1.0 - x).wgsl("!$x").webnn("logicalNot")
             .integers(|x| !x, ["~$x", "~$x"]),
         /// Absolute value; numbers (`i32::MIN` stays).
-        Abs = Unary::of("abs", f64::abs).slope(sign).takes(DTypes::NUMBERS).wgsl("abs($x)").keeps_zero_sign().turns(&[0.0]).webnn("abs")
+        Abs = Unary::of("abs", f64::abs).slope(sign).wgsl("abs($x)").keeps_zero_sign().turns(&[0.0]).webnn("abs")
             .integers(i64::abs, ["abs($x)", "abs($x)"]),
         /// -1, 0 or 1; numbers. `sign(NaN)` is NaN.
-        Sign = Unary::of("sign", sign).takes(DTypes::NUMBERS).turns(&[0.0]).webnn("sign")
+        Sign = Unary::of("sign", sign).turns(&[0.0]).webnn("sign")
             .integers(i64::signum, ["clamp($x, $V(-1), $V(1))", "min($x, $V(1))"])
             .function(
             Function::new(&["is_positive"], "
@@ -396,7 +389,7 @@ table! {
         Recip = Unary::of("recip", |x| 1.0 / x).slope(|x| -1.0 / (x * x)).ulps(2.5).turns(&[-0.0, 0.0]).cost(3).wgsl("$T(1.0) / $x").webnn("reciprocal"),
         /// `max(x, 0)`; `relu(NaN)` is NaN; floats and `i32`.
         // Drivers turn `select(x, 0, x < 0)` into an instruction that gives 0 for NaN, so NaN is selected by its bits.
-        Relu = Unary::of("relu", |x| max(x, 0.0)).slope(|x| truth(x > 0.0)).takes(DTypes::SIGNED).integers(|x| x.max(0), ["max($x, $V(0))", ""]).webnn("relu").function(
+        Relu = Unary::of("relu", |x| max(x, 0.0)).slope(|x| truth(x > 0.0)).integers(|x| x.max(0), ["max($x, $V(0))", ""]).webnn("relu").function(
             Function::new(&["is_nan"], "return select(max(x, $T(0.0)), x, fuse_is_nan$S(x));").fast("return max(x, $T(0.0));"),
         ),
         /// `1.0507009873554805·(x > 0 ? x : 1.6732632423543772·(e^x - 1))` (Klambauer et al. 2017).
@@ -475,19 +468,19 @@ table! {
             Function::new(&["tanh", "softplus"], "return x * fuse_tanh$S(fuse_softplus$S(x));"),
         ),
         /// True if `x` is NaN, by its bits.
-        IsNan = Unary::of("isnan", |x| truth(x.is_nan())).yields(DType::Bool).library("is_nan"),
+        IsNan = Unary::of("isnan", |x| truth(x.is_nan())).library("is_nan"),
         /// True if `x` is ∞ or -∞.
-        IsInf = Unary::of("isinf", |x| truth(x.is_infinite())).yields(DType::Bool)
+        IsInf = Unary::of("isinf", |x| truth(x.is_infinite()))
             .wgsl("(bitcast<$U>($x) & $U(0x7fffffffu)) == $U(0x7f800000u)"),
         /// True if `x` is neither infinite nor NaN.
-        IsFinite = Unary::of("isfinite", |x| truth(x.is_finite())).yields(DType::Bool)
+        IsFinite = Unary::of("isfinite", |x| truth(x.is_finite()))
             .library("is_finite"),
         /// Bits of an `f32`, as `u32` (as Rust).
-        ToBits = Unary::of("to_bits", |x| (x as f32).to_bits().into()).takes(DTypes::F32).yields(DType::U32).wgsl("bitcast<$U>($x)"),
+        ToBits = Unary::of("to_bits", |x| (x as f32).to_bits().into()).wgsl("bitcast<$U>($x)"),
         /// `f32` with the bits of a `u32` (as Rust).
-        FromBits = Unary::of("from_bits", |x| f32::from_bits(x as u32).into()).takes(DTypes::U32).yields(DType::F32).wgsl("bitcast<$T>($x)"),
+        FromBits = Unary::of("from_bits", |x| f32::from_bits(x as u32).into()).wgsl("bitcast<$T>($x)"),
         /// Number of the 32 bits that are 1; integers.
-        PopCount = Unary::of("popcount", |x| x).takes(DTypes::INTEGERS)
+        PopCount = Unary::of("popcount", |x| x)
             .integers(|x| (x as u32).count_ones().into(), ["countOneBits($x)", "countOneBits($x)"]),
     }
 }

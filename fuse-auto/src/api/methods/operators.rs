@@ -5,12 +5,10 @@ use std::ops::{
     Neg, Not, Rem, RemAssign, Shl, ShlAssign, Shr, ShrAssign, Sub, SubAssign,
 };
 
+use fuse_artifact::operations::{BINARY, Operation, row};
 use fuse_runtime::f16;
 
-use crate::{
-    api::{lazy::LazyTensor, operand::Operand},
-    operations::{BINARY, Operation, row},
-};
+use crate::api::{lazy::LazyTensor, operand::Operand};
 
 // One implementation for all right operands, so that the type of `x + 1` is known before that of the number.
 macro_rules! with {

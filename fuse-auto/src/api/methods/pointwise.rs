@@ -1,6 +1,9 @@
 //! Pointwise operations.
 
-use fuse_artifact::{DType, DTypes};
+use fuse_artifact::{
+    DType, DTypes,
+    operations::{BINARY, Operation, UNARY, row},
+};
 use smallvec::smallvec;
 
 use crate::{
@@ -12,7 +15,6 @@ use crate::{
     error::Error,
     node::Input,
     op::Op,
-    operations::{BINARY, Operation, UNARY, row},
 };
 
 macro_rules! unary {

@@ -1,6 +1,9 @@
 //! Reductions.
 
-use fuse_artifact::{DType, DTypes};
+use fuse_artifact::{
+    DType,
+    operations::{Operation, REDUCTIONS, row},
+};
 use smallvec::smallvec;
 
 use crate::{
@@ -12,28 +15,15 @@ use crate::{
     },
     error::Error,
     node::{Input, Node},
-    op::{self, Op, Reduction},
+    op::{self, Op},
 };
 
-const fn reduction(name: &'static str, takes: DTypes) -> Reduction {
-    Reduction { name, takes, yields: None }
-}
-
-const SUM: &Reduction = &reduction("sum", DTypes::NUMBERS);
-const PROD: &Reduction = &reduction("prod", DTypes::NUMBERS);
-const MAX: &Reduction = &reduction("max", DTypes::NUMBERS);
-const MIN: &Reduction = &reduction("min", DTypes::NUMBERS);
-const MEAN: &Reduction = &reduction("mean", DTypes::FLOATS);
-const VAR: &Reduction = &reduction("var", DTypes::FLOATS);
-const LOGSUMEXP: &Reduction = &reduction("logsumexp", DTypes::FLOATS);
-const NORM: &Reduction = &reduction("norm", DTypes::FLOATS);
-const ANY: &Reduction = &reduction("any", DTypes::BOOL);
-const ALL: &Reduction = &reduction("all", DTypes::BOOL);
-const ARGMAX: &Reduction = &Reduction { name: "argmax", takes: DTypes::NUMBERS, yields: Some(DType::I32) };
-const ARGMIN: &Reduction = &Reduction { name: "argmin", takes: DTypes::NUMBERS, yields: Some(DType::I32) };
+const VAR: &Operation = row(REDUCTIONS, "var");
+const ARGMAX: &Operation = row(REDUCTIONS, "argmax");
+const ARGMIN: &Operation = row(REDUCTIONS, "argmin");
 
 macro_rules! reductions {
-    ($($(#[$doc:meta])* $name:ident $row:ident,)*) => {
+    ($($(#[$doc:meta])* $name:ident $row:literal,)*) => {
         impl LazyTensor { $(
             $(#[$doc])*
             /// `x.sum(1)`, `x.sum([0, 2])`, `x.sum(())` for all axes, `x.sum(Over::from(1).keep())`.
@@ -41,7 +31,8 @@ macro_rules! reductions {
             /// # Errors
             /// [`Error::Operation`] if it does not take the dtype, or has no such axis.
             pub fn $name(&self, over: impl Into<Over>) -> Result<Self, Error> {
-                self.reduce($row, &over.into(), 0)
+                const ROW: &Operation = row(REDUCTIONS, $row);
+                self.reduce(ROW, &over.into(), 0)
             }
         )* }
     };
@@ -49,23 +40,23 @@ macro_rules! reductions {
 
 reductions! {
     /// The sum along axes; of truth values how many are true, as `i32`.
-    sum SUM,
+    sum "sum",
     /// The product along axes.
-    prod PROD,
+    prod "prod",
     /// The largest along axes. Of two values it is [`max`](Self::max).
-    amax MAX,
+    amax "max",
     /// The smallest along axes. Of two values it is [`min`](Self::min).
-    amin MIN,
+    amin "min",
     /// The mean along axes; of truth values the share that is true, as `f32`.
-    mean MEAN,
+    mean "mean",
     /// `log(sum(exp(x)))` along axes.
-    logsumexp LOGSUMEXP,
+    logsumexp "logsumexp",
     /// The square root of the sum of squares along axes.
-    norm NORM,
+    norm "norm",
     /// Whether one is true along axes.
-    any ANY,
+    any "any",
     /// Whether all are true along axes.
-    all ALL,
+    all "all",
 }
 
 impl LazyTensor {
@@ -93,7 +84,7 @@ impl LazyTensor {
         self.best_index(ARGMIN, axis)
     }
 
-    fn best_index(&self, reduction: &'static Reduction, axis: i32) -> Result<Self, Error> {
+    fn best_index(&self, reduction: &'static Operation, axis: i32) -> Result<Self, Error> {
         let value = self.reduce(reduction, &axis.into(), 0)?;
         let shape = &self.node()?.shape;
         // The axis exists, or `reduce` had refused it.
@@ -107,7 +98,7 @@ impl LazyTensor {
         Ok(value)
     }
 
-    fn reduce(&self, reduction: &'static Reduction, over: &Over, correction: u32) -> Result<Self, Error> {
+    fn reduce(&self, reduction: &'static Operation, over: &Over, correction: u32) -> Result<Self, Error> {
         // How many are true, and their share.
         let counted = match reduction.name {
             "sum" => Some(DType::I32),
@@ -132,7 +123,7 @@ impl LazyTensor {
 }
 
 /// Whether the language gives back a value itself where it is reduced over extents of 1: then gradients with respect to both are one.
-fn is_itself(reduction: &Reduction, node: &Node, axes: Option<u8>, keepdim: bool) -> bool {
+fn is_itself(reduction: &Operation, node: &Node, axes: Option<u8>, keepdim: bool) -> bool {
     let gives_elements = match reduction.name {
         "sum" | "prod" | "max" | "min" | "any" | "all" => true,
         // It is computed in `f32`.

@@ -3,7 +3,10 @@
 //! Pointwise operations come from `operations`, the rest is listed here. Adding one means a row here and an arm where
 //! `Kind` is lowered.
 
-use fuse_artifact::DType;
+use fuse_artifact::{
+    DType,
+    operations::{BINARY, Operation as Signature, REDUCTIONS, UNARY},
+};
 
 use crate::{
     graph::CompareOp,
@@ -54,6 +57,7 @@ pub(crate) enum Kind {
     Checkpoint,
 }
 
+/// An operation over some axes of a value, in the order of [`REDUCTIONS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reduction {
     Sum,
@@ -88,17 +92,17 @@ pub(crate) enum Pointwise {
 }
 
 impl Reduction {
+    fn signature(self) -> &'static Signature {
+        &REDUCTIONS[self as usize]
+    }
+
     pub(crate) fn takes(self) -> DTypes {
-        match self {
-            Self::Sum | Self::Prod | Self::Max | Self::Min | Self::ArgMax | Self::ArgMin => DTypes::NUMBERS,
-            Self::Mean | Self::Var | Self::LogSumExp | Self::Norm => DTypes::FLOATS,
-            Self::Any | Self::All => DTypes::BOOL,
-        }
+        self.signature().takes
     }
 
     /// True if the result is the index of an element, not a value.
     pub(crate) fn is_index(self) -> bool {
-        matches!(self, Self::ArgMax | Self::ArgMin)
+        self.signature().yields.is_some()
     }
 }
 
@@ -112,38 +116,23 @@ impl Pointwise {
         }
     }
 
+    /// Its signature; a select has none.
+    fn signature(self) -> Option<&'static Signature> {
+        let table = if matches!(self, Self::Unary(_)) { UNARY } else { BINARY };
+        table.iter().find(|signature| signature.name == self.name())
+    }
+
     /// Dtypes of its operands (of a select: of the two values).
     pub(crate) fn takes(self) -> DTypes {
-        match self {
-            Self::Unary(op) => op.row().takes,
-            // For booleans, the graph has separate operations.
-            Self::Binary(BinaryOp::BitAnd | BinaryOp::BitOr | BinaryOp::BitXor) => DTypes::BITS,
-            Self::Binary(op) => op.row().takes,
-            Self::Compare(CompareOp::Eq | CompareOp::Ne) | Self::Select => DTypes::ANY,
-            Self::Compare(_) => DTypes::NUMBERS,
-        }
+        self.signature().map_or(DTypes::ANY, |signature| signature.takes)
     }
 
     pub(crate) fn yields(self) -> Option<DType> {
-        match self {
-            Self::Unary(op) => op.row().yields,
-            Self::Compare(_) => Some(DType::Bool),
-            Self::Binary(_) | Self::Select => None,
-        }
+        self.signature()?.yields
     }
 
     pub(crate) fn symbol(self) -> Option<&'static str> {
-        match self {
-            Self::Unary(op) => op.row().symbol,
-            Self::Binary(op) => op.row().symbol,
-            Self::Compare(CompareOp::Eq) => Some("=="),
-            Self::Compare(CompareOp::Ne) => Some("!="),
-            Self::Compare(CompareOp::Lt) => Some("<"),
-            Self::Compare(CompareOp::Le) => Some("<="),
-            Self::Compare(CompareOp::Gt) => Some(">"),
-            Self::Compare(CompareOp::Ge) => Some(">="),
-            Self::Select => None,
-        }
+        self.signature()?.symbol
     }
 }
 
@@ -378,5 +367,35 @@ pub(crate) fn constant(name: &str) -> Option<f64> {
         "inf" => Some(f64::INFINITY),
         "nan" => Some(f64::NAN),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reductions_have_their_signatures() {
+        let rows = TABLE.iter().chain(EXTREMA);
+        let reductions = rows.filter_map(|row| match row.kind {
+            Kind::Reduce(reduction) => Some((row.name, reduction)),
+            _ => None,
+        });
+        let mut seen = 0;
+        for (name, reduction) in reductions {
+            assert_eq!(reduction.signature().name, name);
+            seen += 1;
+        }
+        assert_eq!(seen, REDUCTIONS.len());
+    }
+
+    #[test]
+    fn pointwise_operations_have_signatures() {
+        let unary = UnaryOp::ALL.iter().map(|op| Pointwise::Unary(*op));
+        let binary = BinaryOp::ALL.iter().map(|op| Pointwise::Binary(*op));
+        let compare = CompareOp::ALL.iter().map(|op| Pointwise::Compare(*op));
+        let all: Vec<Pointwise> = unary.chain(binary).chain(compare).collect();
+        assert!(all.iter().all(|op| op.signature().is_some()));
+        assert_eq!(all.len(), UNARY.len() + BINARY.len());
     }
 }

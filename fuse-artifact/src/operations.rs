@@ -1,57 +1,40 @@
-//! The pointwise operations by name, with the dtypes that they take: what recording needs of the compiler's table, which a program
-//! without a compiler does not have. A test compares both.
+//! Signatures of the language's pointwise operations and reductions: names, operators and dtypes.
+//!
+//! The compiler's tables add semantics to these rows. Lazy tensors record by them, also in programs without a compiler. The tables are
+//! statics: a row's address identifies it, and programs that name no table link none.
 
-use fuse_artifact::{DType, DTypes};
+use crate::{DType, DTypes};
 
-/// What a set of dtypes is called in messages.
-pub(crate) fn named(dtypes: DTypes) -> &'static str {
-    match dtypes {
-        DTypes::F32 => "`f32`",
-        DTypes::U32 => "`u32`",
-        DTypes::BOOL => "`bool`",
-        DTypes::FLOATS => "floats",
-        DTypes::INTEGERS => "integers",
-        DTypes::SIGNED => "signed numbers",
-        DTypes::BITS => "integers or `bool`",
-        DTypes::NUMBERS => "numbers",
-        _ => "any dtype",
-    }
-}
-
-/// A pointwise operation of one or two operands.
+/// The signature of an operation of the language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operation {
-    /// The name in the language.
+    /// The name in the language and in prints.
     pub name: &'static str,
-    /// How it is written before or between its operands, if it is an operator.
+    /// The operator before its operand or between its operands.
     pub symbol: Option<&'static str>,
     /// The dtypes of its operands.
     pub takes: DTypes,
-    /// The dtype of its result, where it is not the operands'.
+    /// The dtype of its result, where it differs from the operands'.
     pub yields: Option<DType>,
 }
 
-/// A row.
 const fn of(name: &'static str, takes: DTypes) -> Operation {
     Operation { name, symbol: None, takes, yields: None }
 }
 
-/// A row of an operator.
 const fn operator(name: &'static str, symbol: &'static str, takes: DTypes) -> Operation {
     Operation { name, symbol: Some(symbol), takes, yields: None }
 }
 
-/// A row whose result has a dtype of its own.
 const fn yields(operation: Operation, dtype: DType) -> Operation {
     Operation { yields: Some(dtype), ..operation }
 }
 
-/// A comparison.
 const fn comparison(name: &'static str, symbol: &'static str, takes: DTypes) -> Operation {
     yields(operator(name, symbol, takes), DType::Bool)
 }
 
-/// Operations of one operand.
+/// Pointwise operations of one operand.
 pub static UNARY: &[Operation] = &[
     operator("neg", "-", DTypes::NUMBERS),
     operator("not", "!", DTypes::BITS),
@@ -103,7 +86,7 @@ pub static UNARY: &[Operation] = &[
     yields(of("from_bits", DTypes::U32), DType::F32),
 ];
 
-/// Operations of two operands.
+/// Pointwise operations of two operands of one dtype.
 pub static BINARY: &[Operation] = &[
     operator("add", "+", DTypes::NUMBERS),
     operator("sub", "-", DTypes::NUMBERS),
@@ -131,8 +114,27 @@ pub static BINARY: &[Operation] = &[
     comparison("ge", ">=", DTypes::NUMBERS),
 ];
 
-/// The row of a name, in a table that has it.
-pub(crate) const fn row(table: &'static [Operation], name: &str) -> &'static Operation {
+/// Reductions along axes.
+pub static REDUCTIONS: &[Operation] = &[
+    of("sum", DTypes::NUMBERS),
+    of("prod", DTypes::NUMBERS),
+    of("max", DTypes::NUMBERS),
+    of("min", DTypes::NUMBERS),
+    of("mean", DTypes::FLOATS),
+    of("var", DTypes::FLOATS),
+    of("logsumexp", DTypes::FLOATS),
+    of("norm", DTypes::FLOATS),
+    yields(of("argmax", DTypes::NUMBERS), DType::I32),
+    yields(of("argmin", DTypes::NUMBERS), DType::I32),
+    of("any", DTypes::BOOL),
+    of("all", DTypes::BOOL),
+];
+
+/// The row of a name in a table.
+///
+/// # Panics
+/// If the table has no such row.
+pub const fn row(table: &'static [Operation], name: &str) -> &'static Operation {
     let mut index = 0;
     while index < table.len() {
         if same(table[index].name.as_bytes(), name.as_bytes()) {
