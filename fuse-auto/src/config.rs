@@ -1,4 +1,4 @@
-//! How operations that are recorded on a device are fused.
+//! Configuration of fusion.
 
 use std::collections::BTreeSet;
 
@@ -7,32 +7,33 @@ use fuse_runtime::{AdapterKind, Backend, Device, QuantScheme};
 
 use crate::pattern::FusionPattern;
 
-/// How lazy tensors are fused.
+/// Configuration of lazy tensors on a device.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FusionConfig {
-    /// Whether operations are fused at all; if not, each has a kernel.
+    /// Fuses operations; otherwise each has its own kernel.
     pub enabled: bool,
-    /// The fewest elements of a result for which operations are fused; 0 unless set. The planner stores values where it takes
-    /// computing them again for dearer, and may be wrong: [`adaptive`](Self::adaptive) measures both.
+    /// The fewest elements of a result for which operations are fused; 0 by default. The planner stores values where it
+    /// estimates recomputation to be slower, and may be wrong: [`adaptive`](Self::adaptive) measures both.
     pub min_tensor_size: usize,
-    /// The backends on which operations are fused; `None`: on all.
+    /// Backends on which operations are fused; `None`: all.
     pub backends: Option<Vec<Backend>>,
-    /// The kinds of adapters on which operations are fused; `None`: on all.
+    /// Adapter kinds on which operations are fused; `None`: all.
     pub adapter_kinds: Option<Vec<AdapterKind>>,
-    /// The kinds of fusion that are wanted; values within another one go through memory. `None`: all.
+    /// Enabled kinds of fusion; `None`: all. Intermediates of other kinds are materialized.
     pub enabled_patterns: Option<BTreeSet<FusionPattern>>,
-    /// How tensors that were made by [`LazyTensor::weight`](crate::LazyTensor::weight) are quantized where products read them. A
-    /// weight that cannot be quantized stays as it is: [`Explanation::unquantized`](crate::Explanation::unquantized) and
-    /// [`FusionStats::unquantized`](crate::FusionStats::unquantized) say which, and why. Not in browsers, which cannot wait: there,
-    /// make them with `QTensor::quantize_tensor`.
+    /// Quantization of weights ([`LazyTensor::weight`](crate::LazyTensor::weight)) where products read them. A weight
+    /// that cannot be quantized stays unchanged; [`Explanation::unquantized`](crate::Explanation::unquantized) and
+    /// [`FusionStats::unquantized`](crate::FusionStats::unquantized) list the reasons. Not in browsers, which cannot
+    /// wait: use `QTensor::quantize_tensor` there.
     pub quantize_weights: Option<WeightQuantization>,
-    /// Whether fused and unfused kernels are measured at the third evaluation of a graph with about these sizes, for at most 20 ms,
-    /// and the faster ones stay. Not in browsers, which cannot wait.
+    /// Measures fused and unfused kernels at the third evaluation of a graph of about these sizes, for at most 20 ms,
+    /// and keeps the faster. Not in browsers, which cannot wait.
     pub adaptive: bool,
-    /// How many operations may wait behind one value before it is evaluated.
+    /// Maximum number of operations that wait behind one value before it is evaluated.
     pub max_pending: u32,
-    /// How many bytes of tensors only pending work may keep alive before it is evaluated; also those that only values keep alive for
-    /// gradients, before the oldest forget how they were computed. Of these at most an eighth of the device's memory budget.
+    /// Maximum bytes of tensors that only pending work keeps alive before it is evaluated. It also bounds the tensors
+    /// that values keep alive for gradients, along with an eighth of the device's memory budget; the oldest values drop
+    /// their inputs first.
     pub max_pending_bytes: u64,
 }
 
@@ -52,17 +53,16 @@ impl Default for FusionConfig {
     }
 }
 
-/// How weights are quantized: bits for each value, and what they share.
+/// Quantization of weights: bits per value, and scales.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WeightQuantization {
-    /// The bits of a value, 8, 4, 3, 2 or 1, and how they lie in words.
+    /// Bits per value (8, 4, 3, 2 or 1) and their layout in words.
     pub packing: Packing,
-    /// How values are chosen. The axis is the one that the product sums over.
+    /// Quantization scheme. Its axis is ignored: the product's summed axis is used.
     pub scheme: QuantScheme,
 }
 
 impl FusionConfig {
-    /// Whether operations with a result of so many elements are fused on a device.
     pub(crate) fn fuses(&self, device: &Device, elements: usize) -> bool {
         let info = device.info();
         #[cfg(not(target_arch = "wasm32"))]
@@ -80,18 +80,18 @@ impl FusionConfig {
     }
 }
 
-/// What `FUSE_AUTO` says, above every configuration. Browsers have no environment.
+/// Value of the variable `FUSE_AUTO`, which overrides every configuration. Browsers have no environment.
 #[cfg(not(target_arch = "wasm32"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Environment {
     Off,
     On,
-    /// On, and what new graphs become is printed to standard error.
+    /// As `On`, and prints source and plan of new graphs to standard error.
     Explain,
 }
 
 #[cfg(not(target_arch = "wasm32"))]
-/// `FUSE_AUTO=off|on|explain`, read once. Another value is told once, and ignored.
+/// `FUSE_AUTO=off|on|explain`, read once. Other values are reported once and ignored.
 pub(crate) fn environment() -> Option<Environment> {
     static READ: std::sync::OnceLock<Option<Environment>> = std::sync::OnceLock::new();
     *READ.get_or_init(|| match std::env::var("FUSE_AUTO").ok()?.as_str() {

@@ -1,4 +1,4 @@
-//! Everything that can go wrong with lazy tensors.
+//! Errors of lazy tensors.
 
 use std::{fmt, sync::Arc};
 
@@ -6,14 +6,14 @@ use std::{fmt, sync::Arc};
 #[derive(Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// An operation does not take these operands.
+    /// An operation does not accept these operands.
     #[error("`{operation}`: {message}\nhelp: {help}")]
     Operation {
-        /// The operation.
+        /// Name of the operation.
         operation: &'static str,
-        /// What is wrong, with the shapes or dtypes found.
+        /// The problem, with the shapes or dtypes found.
         message: String,
-        /// What to write instead.
+        /// A suggestion.
         help: String,
     },
     /// A tensor changed between the recording of an operation and its evaluation.
@@ -22,12 +22,12 @@ pub enum Error {
          help: evaluate what reads a tensor before writing to it, or record a `copy()` of it"
     )]
     Written {
-        /// The tensor: its dtype and shape.
+        /// Dtype and shape of the tensor.
         tensor: String,
-        /// The first operation that reads it.
+        /// The first operation that reads the tensor.
         operation: &'static str,
     },
-    /// A gradient of something that was evaluated before.
+    /// A gradient of a value that was evaluated before.
     #[error(
         "`grad`: {what} was evaluated before the gradient was asked for, and forgot how it depends on {wrt}\n\
          help: call `grad` before evaluating, or evaluate both together with `eval_all`; values that gradients are part of \
@@ -35,9 +35,9 @@ pub enum Error {
          tensors would be kept for them"
     )]
     Evaluated {
-        /// The value that was evaluated.
+        /// The evaluated value.
         what: String,
-        /// With respect to what.
+        /// The value to differentiate with respect to.
         wrt: String,
     },
     /// The program has no compiler (feature `jit`), and no function of this source was preloaded.
@@ -49,15 +49,15 @@ pub enum Error {
         /// The graph as a `fuse!` function.
         source_text: String,
     },
-    /// The compiler refuses a graph or fails on it.
+    /// The compiler rejects a graph or fails.
     #[error("{message}\nin\n{}", excerpt(source_text))]
     Compile {
-        /// Its message.
+        /// The compiler's message.
         message: String,
         /// The graph as a `fuse!` function.
         source_text: String,
     },
-    /// The code of one evaluation takes more memory than all code may.
+    /// The code of one evaluation exceeds the limit for all code.
     #[error(
         "the compiled code of one evaluation takes {needed} bytes, more than the limit of {limit} for all code\n\
          help: raise `set_code_limit`, or evaluate parts of the graph earlier"
@@ -65,41 +65,40 @@ pub enum Error {
     CodeLimit {
         /// Bytes in use.
         used: u64,
-        /// Bytes of the function that is one too many.
+        /// Bytes of the function that exceeds the limit.
         needed: u64,
-        /// The limit.
+        /// The limit in bytes.
         limit: u64,
     },
     /// A file of recorded sources cannot be read or written.
     #[error("{path}: {message}")]
     File {
-        /// The file.
+        /// Path of the file.
         path: String,
-        /// What is wrong.
+        /// The problem.
         message: String,
     },
     /// An error of the runtime.
     #[error(transparent)]
     Runtime(#[from] fuse_runtime::Error),
-    /// An error of an earlier operation, whose result was used here.
+    /// An error of an earlier operation whose result was used.
     #[error("{0}")]
     Earlier(Arc<Self>),
 }
 
-/// As `Display` says it: that is what a program prints whose `main` returns the error.
+/// Same as `Display`, since programs whose `main` returns the error print `Debug`.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-/// Lines of a source that a message shows.
+/// Maximum number of source lines in a message.
 const MOST_LINES: usize = 24;
 
-/// Characters of a line that a message shows.
 const MOST_COLUMNS: usize = 160;
 
-/// The beginning of a source, which may be as long as a training step.
+/// The beginning of a source; sources may have thousands of lines.
 fn excerpt(source: &str) -> String {
     let mut lines: Vec<String> = source
         .lines()
@@ -117,7 +116,6 @@ fn excerpt(source: &str) -> String {
 }
 
 impl Error {
-    /// An operation that does not take its operands.
     pub(crate) fn operation(operation: &'static str, message: impl Into<String>, help: impl Into<String>) -> Self {
         Self::Operation { operation, message: message.into(), help: help.into() }
     }

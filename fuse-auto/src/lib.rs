@@ -1,4 +1,4 @@
-//! Lazy tensors: code that looks eager, whose operations are recorded, fused and compiled when a value is asked for.
+//! Lazy tensors: eager-looking code whose operations are recorded, then fused and compiled when a value is needed.
 //!
 //! ```no_run
 //! use fuse_auto::LazyTensor;

@@ -1,8 +1,11 @@
-//! A node of the record: an operation with its inputs, or a tensor that was given, or one that has been computed.
+//! Nodes of the record: an operation with its inputs, or a value.
 //!
-//! Recording makes nodes and changes none. It locks the inputs that are in memory, to count the writes to them. Evaluation gives a node
-//! its value; its inputs are forgotten later.
-//! Invariant: a node has inputs or a value; it has both only while a gradient needs its inputs (`pins`), or may (`persistence`).
+//! Recording creates nodes and changes none. It locks inputs in memory, to count the writes to them. Evaluation gives a
+//! node its value.
+//!
+//! # Invariant
+//!
+//! A node has inputs or a value. It has both only while a gradient needs its inputs (`pins`) or may need them (`kept`).
 
 pub(crate) mod claim;
 pub(crate) mod origin;
@@ -29,24 +32,22 @@ use crate::{
     op::Op,
 };
 
-/// An operand, or a value whose extents an operation reads.
+/// An input of a node: an operand, or a value that is read for its extents.
 #[derive(Clone, Debug)]
 pub(crate) enum Input {
     /// A value of the record.
     Value(Arc<Node>),
-    /// A number of the host, which is an argument of the compiled function.
+    /// A number of the host: an argument of the compiled function.
     Number { dtype: DType, bits: u32 },
-    /// A size that is an argument of the compiled function. Equal identities are one argument.
+    /// A size: an argument of the compiled function. Equal identities are one argument.
     Size { identity: u32, size: usize },
 }
 
 impl Input {
-    /// The value of a node.
     pub(crate) fn of(node: &Arc<Node>) -> Self {
         Self::Value(Arc::clone(node))
     }
 
-    /// The node of a value.
     pub(crate) fn node(&self) -> Option<&Arc<Node>> {
         match self {
             Self::Value(node) => Some(node),
@@ -55,87 +56,83 @@ impl Input {
     }
 }
 
-/// A place in the graphs of one structure: a value there was computed, held and not written.
+/// A node of a graph structure that an evaluation computed, did not write, and somebody held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Lesson {
-    /// The hash of the graph's structure and of what was asked for.
+    /// Hash of the structure and of the requested values.
     pub(crate) graph: u64,
-    /// The node of the trace.
+    /// Index in the trace.
     pub(crate) node: u32,
 }
 
-/// The inputs of a node: three without an allocation of their own.
+/// Inputs of a node; up to three need no allocation.
 pub(crate) type Inputs = SmallVec<[Input; 3]>;
 
-/// A node of the record.
 pub(crate) struct Node {
-    /// Nodes that were recorded later have higher numbers.
+    /// Increases in the order of recording.
     pub(crate) number: u64,
     pub(crate) op: Op,
     pub(crate) dtype: DType,
     pub(crate) shape: Shape,
-    /// The packing and the packed axis of a quantized tensor, also of one whose axes were permuted.
+    /// Packing and packed axis of a quantized tensor, also after permutations.
     pub(crate) packing: Option<(Packing, u8)>,
-    /// Whether a gradient is part of it, directly or not.
+    /// True if it depends on a gradient.
     pub(crate) has_grad: bool,
-    /// Whether it is a weight: quantized where that is asked for.
+    /// True if `quantize_weights` applies to it.
     pub(crate) is_weight: bool,
     pub(crate) device: Device,
-    /// At most how many operations wait behind it, itself among them.
+    /// Upper bound on the pending operations behind it, itself included.
     pub(crate) pending: AtomicU32,
-    /// A bound on these that counts shared ones once: so many, and those that were recorded after the node with this number.
+    /// A second bound, which counts shared operations once: `counted`, and all nodes recorded after number `base`.
     pub(crate) base: AtomicU64,
     pub(crate) counted: AtomicU32,
-    /// At least how many bytes of tensors are behind it.
+    /// Bytes of tensors behind it; shared ones count repeatedly.
     pub(crate) bytes: AtomicU64,
-    /// At how many pending operations to count these bytes again.
+    /// Number of pending operations at which `bytes` is counted again.
     pub(crate) recount: AtomicU32,
-    /// In how many evaluations it was a tensor that is read.
+    /// Number of evaluations that read its tensor.
     pub(crate) reads: AtomicU32,
-    /// For each input, the number of writes to its memory at recording; [`PENDING`] for one without memory.
+    /// Writes to the memory of each input at recording; [`PENDING`] for an input without memory.
     pub(crate) writes: SmallVec<[u64; 3]>,
-    /// Whether it has a value; set once.
     pub(crate) evaluated: AtomicBool,
     pub(crate) state: Mutex<NodeState>,
 }
 
-/// What evaluation changes.
+/// The part of a node that evaluations change.
 #[derive(Default)]
 pub(crate) struct NodeState {
     pub(crate) inputs: Inputs,
     pub(crate) value: Option<Value>,
-    /// How many gradients need the inputs although there is a value.
+    /// Number of gradients that need the inputs in spite of a value.
     pub(crate) pins: u32,
-    /// Whether the inputs stay although there is a value: gradients may be asked for yet. [`Memory`](crate::cache::memory::Memory) ends it.
+    /// True while the inputs stay for later gradients in spite of a value; [`Memory`](crate::cache::memory::Memory)
+    /// clears it.
     pub(crate) kept: bool,
-    /// Of a gradient, the nodes that it pins.
+    /// Nodes that this gradient pins.
     pub(crate) pinned: Vec<Weak<Node>>,
-    /// The values that it was computed from, for when its inputs are forgotten.
+    /// Values it was computed from, for the time after its inputs are dropped.
     pub(crate) origin: Option<Arc<Origin<Node>>>,
-    /// Where it was left, if it was computed and not written; or why it was written although nobody asked for it.
+    /// Place where an evaluation computed it without writing it, or wrote it unasked.
     pub(crate) lesson: Option<Lesson>,
-    /// Of a weight, its quantized values, where they were wanted.
+    /// Quantized values of a weight.
     #[cfg_attr(target_arch = "wasm32", allow(dead_code, reason = "a page cannot make it"))]
     pub(crate) quantized: Option<Box<QuantizedWeight>>,
-    /// The evaluation that is computing it.
     pub(crate) claim: Option<Arc<Claim>>,
 }
 
-/// The number of the next node.
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
 impl Node {
-    /// A number for a new node.
     pub(crate) fn next_number() -> u64 {
         NEXT.fetch_add(1, Ordering::Relaxed)
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, NodeState> {
-        // What a panic elsewhere leaves is consistent: every change is one assignment.
+        // Every change is one assignment, so a panic elsewhere leaves a consistent state.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The number of its elements; saturates.
+    /// Number of elements; saturates.
     pub(crate) fn elements(&self) -> usize {
         self.shape.elements().and_then(|elements| elements.try_into().ok()).unwrap_or(usize::MAX)
     }
@@ -144,12 +141,12 @@ impl Node {
         self.evaluated.load(Ordering::Acquire)
     }
 
-    /// At least how many operations wait behind it.
+    /// Upper bound on the pending operations behind it; 0 once evaluated.
     pub(crate) fn waiting(&self) -> u32 {
         if self.is_evaluated() { 0 } else { self.pending.load(Ordering::Relaxed) }
     }
 
-    /// The number of writes to its memory so far; [`PENDING`] without memory.
+    /// Writes to its memory so far; [`PENDING`] without memory.
     pub(crate) fn writes_now(&self) -> u64 {
         if !self.is_evaluated() {
             return PENDING;
@@ -157,24 +154,23 @@ impl Node {
         self.lock().value.as_ref().map_or(PENDING, |value| value.data.writes())
     }
 
-    /// The node as a source of an origin.
+    /// The node as a source of an [`Origin`].
     pub(crate) fn source(node: &Arc<Self>) -> (Weak<Self>, Option<Arc<Origin<Self>>>) {
         (Arc::downgrade(node), node.lock().origin.clone())
     }
 
-    /// The dtype and shape, as in `f32[2, 3]`.
     pub(crate) fn type_text(&self) -> String {
         type_text(self.dtype, self.packing.map(|(packing, _)| packing), &self.shape)
     }
 
-    /// Gives it a value, unless it has one, and gives back the inputs that it forgets, for the caller to drop without locks.
+    /// Sets the value of an unevaluated node. Returns the inputs that it drops, for the caller to drop without locks.
     pub(crate) fn materialize(&self, value: Value, origin: &Arc<Origin<Node>>, keeps: bool) -> Inputs {
         let mut state = self.lock();
         if state.value.is_none() {
             state.kept = keeps;
             state.value = Some(value);
             state.origin = Some(Arc::clone(origin));
-            // What waits behind it no longer does.
+            // Its operations no longer wait.
             self.bytes.store(self.elements() as u64 * self.dtype.bytes(), Ordering::Relaxed);
             self.recount.store(0, Ordering::Relaxed);
             self.evaluated.store(true, Ordering::Release);
@@ -182,14 +178,14 @@ impl Node {
         if state.pins == 0 && !state.kept { std::mem::take(&mut state.inputs) } else { Inputs::new() }
     }
 
-    /// Ends that it keeps its inputs, and gives them back as [`materialize`](Self::materialize) does.
+    /// Ends the retention of its inputs; returns them as [`materialize`](Self::materialize) does.
     pub(crate) fn forget(&self) -> Inputs {
         let mut state = self.lock();
         state.kept = false;
         if state.pins == 0 && state.value.is_some() { std::mem::take(&mut state.inputs) } else { Inputs::new() }
     }
 
-    /// Ends the need of a gradient for its inputs.
+    /// Releases one gradient's need for its inputs.
     fn unpin(&self) -> Inputs {
         let mut state = self.lock();
         state.pins = state.pins.saturating_sub(1);
@@ -198,13 +194,12 @@ impl Node {
     }
 }
 
-/// A dtype and a shape, as in `f32[2, 3]`.
 pub(crate) fn type_text(dtype: DType, packing: Option<Packing>, shape: &[usize]) -> String {
     let element = packing.map_or(dtype.name(), Packing::name);
     if shape.is_empty() { element.to_owned() } else { format!("{element}{shape:?}") }
 }
 
-/// Drops inputs and what only they hold, one after the other: chains are as long as programs like.
+/// Drops inputs, and nodes that only they hold, iteratively: recursion would overflow the stack on long chains.
 pub(crate) fn drop_all(inputs: Inputs) {
     let mut left = inputs;
     while let Some(input) = left.pop() {
@@ -216,14 +211,13 @@ pub(crate) fn drop_all(inputs: Inputs) {
 }
 
 impl Node {
-    /// Moves what it holds to a list.
     fn empty_into(&mut self, left: &mut Inputs) {
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         left.extend(std::mem::take(&mut state.inputs));
         for pinned in std::mem::take(&mut state.pinned) {
             if let Some(node) = pinned.upgrade() {
                 left.extend(node.unpin());
-                // The last handle may be this one.
+                // This may be the last handle.
                 if let Some(mut node) = Arc::into_inner(node) {
                     node.empty_into(left);
                 }

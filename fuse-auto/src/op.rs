@@ -1,6 +1,6 @@
-//! What a node computes.
+//! Operations of the record.
 //!
-//! One case per way of inferring a shape and of writing the operation down; names and attributes are data.
+//! One case per shape rule and per spelling in the language; names and attributes are data.
 
 pub(crate) mod extent;
 
@@ -10,10 +10,9 @@ use smallvec::SmallVec;
 
 use crate::op::extent::Extent;
 
-/// An operation of the record.
 #[derive(Clone, Debug)]
 pub(crate) enum Op {
-    /// A tensor that was given.
+    /// A tensor of the program.
     Leaf,
     /// A pointwise operation of one or two operands.
     Pointwise(&'static Operation),
@@ -21,7 +20,7 @@ pub(crate) enum Op {
     Call(&'static str),
     /// `x as dtype`.
     Cast(DType),
-    /// `name(x, key = number)`, of which the number is the second input.
+    /// `name(x, key = number)`; the number is the second input.
     Scaled(&'static str, &'static str),
     Matmul,
     Dot,
@@ -38,24 +37,22 @@ pub(crate) enum Op {
     Unsqueeze(u8),
     Index(u8),
     Reduce(&'static Operation, Over),
-    /// `softmax`, `log_softmax`, along an axis.
+    /// `softmax`, `log_softmax` along an axis.
     Row(&'static str, u8),
     /// `layer_norm`, `rms_norm`, `batch_norm`: vectors along an axis; the last input is eps.
     Norm(&'static str, u8),
     /// Groups, channels on axis 1; the last input is eps.
     GroupNorm(Sizes),
-    /// `concat`.
     Concat(u8),
-    /// `stack`.
     Stack(u8),
     Flip(Axes),
     Gather(u8),
     OneHot(Sizes),
-    /// Its inputs are the value, the probability and the seed.
+    /// Inputs: the value, the probability and the seed.
     Dropout,
     /// `dequantize`, along the packed axis.
     Dequantize(u8),
-    /// Elements before and behind; the second input is the value.
+    /// Elements before and after; the second input is the fill value.
     Pad(u8, Sizes),
     /// The second input is the shift.
     Roll(u8),
@@ -66,35 +63,33 @@ pub(crate) enum Op {
     Glu(u8),
     CrossEntropy(u8),
     StopGradient,
-    /// Its input, of which gradients compute again what was recorded from the first of these numbers up to the second.
+    /// Checkpoint of its input. Gradients recompute the nodes with numbers in this range, the end excluded.
     Checkpoint(u64, u64),
-    /// Gradients of the first input, with the second as cotangent if there is one, with respect to the others. Has no value:
-    /// [`Op::Part`] takes its gradients.
+    /// Gradients of the first input with respect to the others; with `cotangent`, the second input is the cotangent. It
+    /// has no value: [`Op::Part`] takes its results.
     Grad {
         cotangent: bool,
     },
-    /// A result of the only input, by number.
+    /// A result of its only input, by number.
     Part(u16),
 }
 
-/// What a reduction goes over.
+/// Axes of a reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Over {
-    /// The axes, a bit each; `None`: all, and nothing is left of them.
+    /// A bit for each axis; `None`: all axes, and none remains.
     pub(crate) axes: Option<u8>,
     pub(crate) keepdim: bool,
-    /// Of a variance, what is taken from the count.
+    /// Subtracted from the count by a variance.
     pub(crate) correction: u32,
 }
 
-/// Axes in an order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Axes {
     pub(crate) count: u8,
     pub(crate) list: [u8; 6],
 }
 
-/// Sizes: numbers without an allocation, or others.
 #[derive(Clone, Debug)]
 pub(crate) enum Sizes {
     Numbers(Shape),
@@ -182,9 +177,9 @@ impl Op {
         }
     }
 
-    /// Adds what tells it from other operations to a key.
+    /// Appends words that distinguish it from other operations.
     pub(crate) fn key(&self, words: &mut Vec<u64>) {
-        // Names are told apart by address: each has one.
+        // Every name has one address, which identifies it.
         let name = |name: &'static str| name.as_ptr() as u64 ^ (name.len() as u64) << 56;
         let axis = |axis: u8| u64::from(axis);
         let mut of = |kind: u64, word: u64| words.extend([kind, word]);
@@ -253,14 +248,14 @@ impl Op {
             Self::Glu(at) => of(31, axis(*at)),
             Self::CrossEntropy(at) => of(32, axis(*at)),
             Self::StopGradient => of(33, 0),
-            // What is within is told by `Trace::owners`.
+            // `Trace::owners` has its contents.
             Self::Checkpoint(..) => of(36, 0),
             Self::Grad { cotangent } => of(34, u64::from(*cotangent)),
             Self::Part(number) => of(35, u64::from(*number)),
         }
     }
 
-    /// How many of its inputs are operands, of so many; the others are there for their extents.
+    /// Number of operands among `inputs`; the remaining inputs are read for their extents only.
     pub(crate) fn operands(&self, inputs: usize) -> usize {
         match self {
             Self::Leaf => 0,

@@ -1,26 +1,26 @@
-//! What people call the fusions that the planner finds.
+//! Names of fusions.
 //!
-//! The planner knows no patterns: it cuts a graph into kernels. Each kernel that does more than one operation is given the name that
-//! says most about it, so that a program can count, explain and turn off kinds of fusion.
+//! The planner knows no patterns; it cuts a graph into kernels. Each kernel of several operations gets the most
+//! specific name, so that programs can count, explain and disable kinds of fusion.
 
-/// The kind of a fusion.
+/// A kind of fusion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum FusionPattern {
-    /// An operation of two tensors and an activation: `relu(a + b)`.
+    /// An operation on two tensors, then an activation: `relu(a + b)`.
     BinaryActivation {
         /// The operation.
         binary_op: BinaryOp,
         /// The activation.
         activation: Activation,
     },
-    /// A product with what follows it: `relu(x·w + b)`.
+    /// A product with its epilogue: `relu(x·w + b)`.
     LinearLayer {
-        /// Whether something is added to the product.
+        /// True if something is added to the product.
         has_bias: bool,
-        /// The activation, if there is one.
+        /// The activation, if any.
         activation: Option<Activation>,
     },
-    /// An operation with a number and an activation: `relu(2·x)`.
+    /// An operation with a number, then an activation: `relu(2·x)`.
     ScalarActivation {
         /// The operation.
         scalar_op: BinaryOp,
@@ -31,14 +31,14 @@ pub enum FusionPattern {
     LinearActivation,
     /// Several pointwise operations.
     ElementWiseChain,
-    /// An operation of two values and one of its result: every [`BinaryActivation`](Self::BinaryActivation) and
+    /// A binary operation, then a unary one: every [`BinaryActivation`](Self::BinaryActivation) and
     /// [`ScalarActivation`](Self::ScalarActivation), and others.
     BinaryUnary,
-    /// Movements of elements with what is computed of them.
+    /// Movements of elements with pointwise operations.
     ReshapeOp,
     /// Several activations.
     ActivationChain,
-    /// A normalization or another operation on rows, with what is computed before and after.
+    /// A normalization or another row operation, with its prologue and epilogue.
     NormActivation,
     /// Products around a softmax.
     AttentionPattern,
@@ -46,15 +46,15 @@ pub enum FusionPattern {
     MatrixChain,
     /// A product with quantized weights.
     QuantizedMatmul,
-    /// The same with an activation.
+    /// A product with quantized weights, then an activation.
     QuantizedMatmulActivation,
-    /// An attention of quantized keys or values.
+    /// An attention with quantized keys or values.
     QuantizedAttention,
-    /// Another fusion.
+    /// Any other fusion.
     Other,
 }
 
-/// An operation of two values in a [`FusionPattern`].
+/// A binary operation in a [`FusionPattern`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum BinaryOp {
@@ -96,7 +96,6 @@ impl BinaryOp {
 }
 
 impl Activation {
-    /// All, with their names.
     pub(crate) const ALL: [(&'static str, Self); 13] = [
         ("relu", Self::Relu),
         ("leaky_relu", Self::LeakyRelu),
@@ -119,7 +118,7 @@ impl Activation {
 }
 
 impl FusionPattern {
-    /// Whether what this names is part of what `general` names.
+    /// True if `general` includes this kind.
     pub fn is_a(self, general: Self) -> bool {
         match general {
             Self::LinearActivation => self == general || matches!(self, Self::LinearLayer { activation: Some(_), .. }),

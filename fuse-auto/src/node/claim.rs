@@ -1,6 +1,6 @@
-//! Claims: one thread evaluates a value, others wait for it.
+//! Claims: one thread evaluates a value while others wait for it.
 
-/// A running evaluation, for those who want its values.
+/// A running evaluation.
 #[derive(Debug, Default)]
 pub(crate) struct Claim {
     #[cfg(not(target_arch = "wasm32"))]
@@ -22,7 +22,6 @@ impl Claim {
         drop(wake.wait_while(done, |done| !*done));
     }
 
-    /// A page has one thread, which does not wait for itself.
     #[cfg(target_arch = "wasm32")]
     pub(crate) fn finish(&self) {}
 

@@ -1,7 +1,7 @@
-//! Origins: from which tensors an evaluated value was computed, after it has forgotten how.
+//! Provenance of evaluated values whose inputs were dropped.
 //!
-//! A gradient that reaches such a value must not miss a path through it. An origin names the values that an evaluation read, and
-//! shares the origins of these, so that keeping a result costs as much as it reads, whatever was kept before.
+//! A gradient that reaches such a value must not miss a path through it. An origin lists the values that an evaluation
+//! read and shares their origins, so its cost depends on the values read, not on the history.
 
 use std::{
     ptr,
@@ -10,23 +10,21 @@ use std::{
 
 use rustc_hash::FxHashSet;
 
-/// A value that an evaluation read, with its own origin.
 type Source<N> = (Weak<N>, Option<Arc<Origin<N>>>);
 
-/// The values that an evaluation read, each with its own origin.
+/// The values that an evaluation read.
 #[derive(Debug)]
 pub(crate) struct Origin<N> {
     read: Vec<Source<N>>,
-    /// The length of the longest chain of origins behind it.
+    /// Length of the longest chain of origins behind it.
     depth: u32,
 }
 
-/// The depth at which values that are gone are left out: a loop that computes its state forever keeps no chain of all its steps, and
-/// dropping an origin is no deep recursion.
+/// Depth at which an origin is flattened and dead values are left out. It bounds the history of endless loops and the
+/// recursion of drops.
 const MOST_DEPTH: u32 = 256;
 
 impl<N> Origin<N> {
-    /// The origin of what is computed from these values.
     pub(crate) fn of(read: impl Iterator<Item = Source<N>>) -> Arc<Self> {
         let mut origin = Self { read: read.collect(), depth: 0 };
         let depths = origin.read.iter().filter_map(|(_, earlier)| Some(earlier.as_ref()?.depth + 1));
@@ -37,7 +35,6 @@ impl<N> Origin<N> {
         Arc::new(origin)
     }
 
-    /// The values that still exist, in one list.
     fn flat(&self) -> Self {
         let mut read = vec![];
         let mut seen = FxHashSet::default();
@@ -50,7 +47,7 @@ impl<N> Origin<N> {
         Self { read, depth: 0 }
     }
 
-    /// Shows all values to `see`, until it says that this is enough.
+    /// Visits all values until `see` returns false.
     fn visit(&self, mut see: impl FnMut(&Weak<N>) -> bool) {
         let mut seen: FxHashSet<*const Self> = FxHashSet::default();
         let mut left = vec![self];
@@ -64,7 +61,7 @@ impl<N> Origin<N> {
         }
     }
 
-    /// The first of some values that is among those that it names.
+    /// The first of `values` that it contains.
     pub(crate) fn first_of<'n>(&self, values: &[&'n Arc<N>]) -> Option<&'n Arc<N>> {
         let mut found = None;
         self.visit(|node| {

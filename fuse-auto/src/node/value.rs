@@ -1,21 +1,19 @@
-//! Values in memory, and how often their memory was written to.
+//! Values in memory, with write counts.
 
 use fuse_runtime::__private::{Arg, RawQuantized, RawTensor};
 
 use crate::config::WeightQuantization;
 
-/// The writes to the memory of an input that had none at recording.
+/// Write count of an input without memory.
 pub(crate) const PENDING: u64 = u64::MAX;
 
-/// A value in memory.
 #[derive(Clone)]
 pub(crate) struct Value {
     pub(crate) data: Data,
-    /// How often its memory had been written to when the value was made.
+    /// Writes to its memory when the value was made.
     pub(crate) writes: u64,
 }
 
-/// What a value is.
 #[derive(Clone)]
 pub(crate) enum Data {
     Tensor(RawTensor),
@@ -28,7 +26,7 @@ impl Value {
         Self { data, writes }
     }
 
-    /// Whether somebody has written to its memory since an operation was recorded that found `recorded` writes.
+    /// True if its memory was written to since an operation recorded `recorded` writes.
     pub(crate) fn changed_since(&self, recorded: u64) -> bool {
         let known = if recorded == PENDING { self.writes } else { recorded };
         self.data.writes() != known
@@ -50,7 +48,7 @@ impl Data {
         }
     }
 
-    /// The bytes that are freed when the record forgets it; 0 if somebody else holds it.
+    /// Bytes that are freed when the record drops it; 0 if another owner exists.
     pub(crate) fn own_bytes(&self) -> u64 {
         match self {
             Self::Tensor(tensor) if tensor.lease_holders() == 1 => tensor.bytes(),
@@ -59,12 +57,12 @@ impl Data {
     }
 }
 
-/// A quantized weight, and what it was made from.
+/// A quantized weight, with the configuration and write count it was made for.
 #[cfg_attr(target_arch = "wasm32", allow(dead_code, reason = "a page cannot make it"))]
 #[derive(Clone)]
 pub(crate) struct QuantizedWeight {
     pub(crate) by: WeightQuantization,
     pub(crate) writes: u64,
-    /// The quantized values, or why there are none.
+    /// The quantized values, or the reason why there are none.
     pub(crate) data: Result<Data, String>,
 }

@@ -1,6 +1,5 @@
 //! Sizes of an operation, in terms of the extents of its inputs.
 
-/// Arithmetic on two sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operator {
     Add,
@@ -8,7 +7,7 @@ pub(crate) enum Operator {
     Mul,
 }
 
-/// A size of an operation. Axes are those of the node's inputs; an input that is a size has itself as axis 0.
+/// A size of an operation. Axes are those of the node's inputs; a size among the inputs has itself as axis 0.
 #[derive(Clone, Debug)]
 pub(crate) enum Extent {
     Number(usize),
@@ -17,7 +16,6 @@ pub(crate) enum Extent {
 }
 
 impl Extent {
-    /// Adds what tells it from others to a key.
     pub(crate) fn key(&self, words: &mut Vec<u64>) {
         match self {
             Self::Number(number) => words.extend([1, *number as u64]),
