@@ -1,4 +1,4 @@
-//! What a device keeps between evaluations: graphs, their functions, measurements, and values that were left.
+//! Caches of a device: graphs with their functions, measurements, and values that were left.
 
 pub(crate) mod adaptive;
 pub(crate) mod code_cache;

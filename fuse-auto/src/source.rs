@@ -1,8 +1,8 @@
-//! From a trace to the text of a `fuse!` function, in one spelling: equal graphs have equal texts.
+//! Writes a trace as a `fuse!` function in a canonical spelling: equal graphs have equal sources.
 //!
-//! Tensors are `x0`, `x1`, …, numbers of the host `s0`, …, sizes of the host `n0`, …, values `v0`, …, and extents `A`, `B`, … in the
-//! order in which they occur.
-//! The text is the key of compiled functions, and can be pasted into a crate.
+//! Names in order of occurrence: tensors `x0`, `x1`, …; numbers `s0`, …; sizes `n0`, …; values `v0`, …; extents `A`,
+//! `B`, ….
+//! The source is the key of compiled functions and can be pasted into a crate.
 
 use std::{fmt::Write, sync::Arc};
 
@@ -19,26 +19,24 @@ use crate::{
     trace::{Ref, Trace},
 };
 
-/// A function as text.
+/// A function's source.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
     /// `pub fn lazy_0123456789abcdef(…) -> … { … }`.
     pub(crate) text: String,
-    /// The name of the function, which follows from its text.
     pub(crate) name: String,
-    /// What it takes for granted of extents.
+    /// Assumptions about extents.
     pub(crate) required: Vec<Required>,
-    /// For each node of the trace, the bytes of its value.
     pub(crate) bytes: Vec<Size>,
-    /// The statements whose values go through memory whatever the planner thinks of it.
+    /// Statements whose values the planner must materialize.
     pub(crate) in_memory: Vec<usize>,
 }
 
 impl Source {
-    /// A source that another run of the program wrote.
+    /// A source that an earlier run of the program wrote.
     ///
     /// # Errors
-    /// If it is not what [`source`] writes: the name says what the rest must be.
+    /// If it differs from the output of [`source`], as its checksum shows.
     pub(crate) fn kept(text: String) -> Result<Self, String> {
         let line = text.lines().next().unwrap_or_default().to_owned();
         let damaged = || format!("damaged: `{line}`");
@@ -52,15 +50,15 @@ impl Source {
     }
 }
 
-/// The name of a function, which is a checksum of all else.
+/// The name of a function: a checksum of its source.
 fn name_of(attributes: &str, rest: &str) -> String {
     format!("lazy_{:016x}", fnv(attributes.bytes().chain(rest.bytes())))
 }
 
-/// The text of what a trace runs; `attributes` stand before the function.
+/// The source of a trace's function, preceded by `attributes`.
 ///
 /// # Errors
-/// Only where shapes that were found to fit do not: a defect of this crate.
+/// Only if shapes contradict those of recording, which is a defect of this crate.
 pub(crate) fn source(trace: &Trace, attributes: &str) -> Result<Source, String> {
     Writer::new(trace)?.write(attributes)
 }
@@ -69,15 +67,14 @@ struct Writer<'t> {
     trace: &'t Trace,
     symbols: Symbols,
     shapes: Vec<Dims<Size>>,
-    /// The extents of axes that occur, in order.
     named: Vec<SymbolId>,
-    /// The symbols of the sizes of the host, each as a shape of one axis.
+    /// Symbols of the size arguments, each as a shape of one axis.
     sizes: Vec<Dims<Size>>,
-    /// Whether the text has each of these sizes.
+    /// True for size arguments that occur in the source.
     used: Vec<bool>,
-    /// For each node, the names of its values: one, but for gradients.
+    /// Names of each node's values: several for a gradient, else one.
     names: Vec<Vec<String>>,
-    /// For each node, whether the text has its name in it again: as an operand or a result, and not only for its extents.
+    /// True for nodes whose values are operands or results, and not only read for their extents.
     read: Vec<bool>,
 }
 
@@ -125,7 +122,7 @@ impl<'t> Writer<'t> {
         Ok(Source { text, name, bytes, required: self.symbols.required, in_memory: vec![] })
     }
 
-    /// Makes numbers of symbols in sizes that the language cannot write.
+    /// Freezes sizes that the language cannot write.
     fn make_writable(&mut self) {
         loop {
             let before = self.symbols.required.len();
@@ -140,7 +137,6 @@ impl<'t> Writer<'t> {
         }
     }
 
-    /// The sizes that an operation was given.
     fn given(&mut self, index: usize) -> Dims<Size> {
         let extents: SmallVec<[Extent; 6]> = match &self.trace.nodes[index].op {
             Op::Reshape(sizes) | Op::BroadcastTo(sizes) | Op::OneHot(sizes) | Op::GroupNorm(sizes) => sizes.extents(),
@@ -155,13 +151,13 @@ impl<'t> Writer<'t> {
         infer::extents(&extents, &inputs, &mut self.symbols)
     }
 
-    /// The tensors and numbers. Sizes come behind them, once all is written that may have them.
+    /// Tensors and numbers. Sizes follow once the body is written, which shows which of them occur.
     fn parameters(&mut self) -> Vec<String> {
         let mut parts = vec![];
         self.names = vec![vec![]; self.trace.nodes.len()];
         for (position, (leaf, _)) in self.trace.leaves.iter().enumerate() {
             let index = *leaf as usize;
-            // Those that are there for their extents only are named as the language wants it.
+            // The language requires an underscore for unused parameters.
             let name = if self.read[index] { format!("x{position}") } else { format!("_x{position}") };
             parts.push(format!("{name}: {}", self.type_of(index)));
             self.names[index] = vec![name];
@@ -182,7 +178,6 @@ impl<'t> Writer<'t> {
         format!("{element}[{}]", sizes.join(", "))
     }
 
-    /// A size as the language writes it.
     fn size(&mut self, size: &Size) -> String {
         let size = self.symbols.resolved(size);
         for term in size.terms.iter() {
@@ -204,7 +199,7 @@ impl<'t> Writer<'t> {
         size.display(name).to_string()
     }
 
-    /// The statements of the body, or of what a checkpoint stands around; `count` numbers their values.
+    /// Statements of the body, or of a checkpoint's block; `count` numbers their values.
     fn statements(&mut self, owner: Option<usize>, count: &mut usize) -> String {
         let mut text = String::new();
         for index in 0..self.trace.nodes.len() {
@@ -236,14 +231,13 @@ impl<'t> Writer<'t> {
                 }
             };
             *count += 1;
-            // Writing to a text cannot fail.
             _ = writeln!(text, "    let {} = {expression};", tuple(&names));
             self.names[index] = names;
         }
         text
     }
 
-    /// Whether the text has the name of a gradient's result in it again.
+    /// True if a gradient's result is read.
     fn is_part_read(&self, index: usize, part: usize) -> bool {
         let is_part = |node: &usize| {
             matches!(self.trace.nodes[*node].op, Op::Part(number) if usize::from(number) == part)
@@ -252,7 +246,7 @@ impl<'t> Writer<'t> {
         (index + 1..self.trace.nodes.len()).filter(is_part).any(|node| self.read[node])
     }
 
-    /// How many values a node has: one, but for gradients.
+    /// Number of values of a node: several for a gradient, else one.
     fn results(&self, index: usize) -> usize {
         match self.trace.nodes[index].op {
             Op::Grad { cotangent } => self.trace.inputs(index).len() - 1 - usize::from(cotangent),
@@ -339,19 +333,19 @@ impl<'t> Writer<'t> {
             Op::Call(_) | Op::Matmul | Op::Dot | Op::Outer | Op::Transpose | Op::Dropout | Op::StopGradient => {
                 format!("{name}({all})")
             }
-            // None is written here: tensors are parameters, parts have the names of what they are taken from, and checkpoints
-            // stand around statements.
+            // Never written here: tensors are parameters, parts take names from gradients, checkpoints are blocks
+            // around statements.
             Op::Leaf | Op::Part(_) | Op::Checkpoint(..) => x,
         }
     }
 }
 
-/// For each node, whether another one computes with its value, or it is a result.
+/// True for each node whose value another node computes with, and for results.
 fn read(trace: &Trace) -> Vec<bool> {
     let mut read = vec![false; trace.nodes.len()];
     trace.outputs.iter().for_each(|&output| read[output as usize] = true);
     for (index, node) in trace.nodes.iter().enumerate() {
-        // What was evaluated has no operands, and what a gradient's results are read by counts for each of them.
+        // Leaves have no operands; readers of a gradient's part count for each part.
         if trace.is_leaf(index) || matches!(node.op, Op::Part(_)) {
             continue;
         }
@@ -365,10 +359,9 @@ fn read(trace: &Trace) -> Vec<bool> {
     read
 }
 
-/// The shapes of nodes, and of sizes of the host.
+/// Shapes of nodes, and of size arguments.
 type Known<'s> = (&'s [Dims<Size>], &'s [Dims<Size>]);
 
-/// The shapes of a node's inputs.
 fn input_shapes<'s>(trace: &Trace, index: usize, (shapes, sizes): Known<'s>) -> Vec<&'s [Size]> {
     let of = |input: &Ref| match input {
         Ref::Node(node) => shapes[*node as usize].as_slice(),
@@ -387,7 +380,7 @@ fn infer_node(
     let mut inputs = input_shapes(trace, index, shapes);
     let op = &trace.nodes[index].op;
     if let (Op::Part(number), Some(Ref::Node(of))) = (op, trace.inputs(index).first()) {
-        // A gradient has the shape of what it is with respect to.
+        // A gradient has the shape of the value to differentiate with respect to.
         let of = *of as usize;
         let cotangent = matches!(trace.nodes[of].op, Op::Grad { cotangent: true });
         let wrt = input_shapes(trace, of, shapes)[1 + usize::from(cotangent) + usize::from(*number)];
@@ -396,7 +389,7 @@ fn infer_node(
     infer(op, &inputs, symbols)
 }
 
-/// One, or several in parentheses.
+/// A single part, or several in parentheses.
 fn tuple(parts: &[impl AsRef<str>]) -> String {
     match parts {
         [only] => only.as_ref().to_owned(),
@@ -404,7 +397,6 @@ fn tuple(parts: &[impl AsRef<str>]) -> String {
     }
 }
 
-/// One axis, or several in brackets.
 fn list(axes: impl Iterator<Item = usize>) -> String {
     let axes: Vec<String> = axes.map(|axis| axis.to_string()).collect();
     match axes.as_slice() {
@@ -419,7 +411,7 @@ fn symbol_name(position: usize) -> String {
     if position < 26 { letter.to_string() } else { format!("{letter}{}", position / 26) }
 }
 
-/// FNV-1a of 64 bits (Fowler, Noll and Vo).
+/// 64-bit FNV-1a (Fowler, Noll, Vo).
 fn fnv(bytes: impl Iterator<Item = u8>) -> u64 {
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

@@ -1,6 +1,6 @@
-//! From values to what must run: the pending nodes behind them in order, the tensors that these read, and what is written.
+//! Traces: the pending nodes behind some values in topological order, their leaves, and the nodes to write.
 //!
-//! A trace is rebuilt at every evaluation and keeps its memory, so that it allocates nothing once it has been large enough.
+//! Each evaluation reuses the buffers of an earlier trace, so a large enough trace allocates nothing.
 
 use std::{
     hash::{Hash, Hasher},
@@ -21,97 +21,89 @@ use crate::{
     op::Op,
 };
 
-/// An input of a node of a trace.
+/// An input of a traced node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ref {
-    /// The node with this index.
     Node(u32),
-    /// The number of the host with this index.
     Number(u32),
-    /// The size of the host with this index.
     Size(u32),
 }
 
-/// What an evaluation runs.
 #[derive(Default)]
 pub(crate) struct Trace {
-    /// Every node behind its inputs.
+    /// Nodes in topological order.
     pub(crate) nodes: Vec<Arc<Node>>,
-    /// The inputs of all nodes, one after the other.
     refs: Vec<Ref>,
-    /// Where the inputs of each node end in `refs`.
+    /// End of each node's inputs in `refs`.
     ends: Vec<u32>,
-    /// The nodes that are tensors, and their values.
+    /// Nodes in memory, with their values.
     pub(crate) leaves: Vec<(u32, Value)>,
-    /// The numbers of the host.
     pub(crate) numbers: Vec<(DType, u32)>,
-    /// The sizes of the host.
     pub(crate) sizes: Vec<u32>,
-    /// The nodes to write: those asked for, then those that somebody holds and that were or will be needed again.
+    /// Nodes to write: the requested ones, then held ones that are or were needed again.
     pub(crate) outputs: Vec<u32>,
-    /// How many of them are asked for.
+    /// Number of requested outputs.
     pub(crate) asked: usize,
-    /// The nodes that somebody holds, directly or by what waits elsewhere, and that are not written.
+    /// Nodes that are held, directly or by pending operations elsewhere, and not written.
     pub(crate) left: Vec<u32>,
-    /// The hash of its structure and of what is asked for, if somebody holds more.
+    /// Hash of the structure and of the requested outputs, if other nodes are held.
     pub(crate) graph: u64,
-    /// The nodes that an earlier evaluation left, or wrote although nobody had asked for them, and where.
+    /// Nodes that an earlier evaluation left or wrote unasked, with the places.
     pub(crate) lessons: Vec<(u32, Lesson)>,
-    /// The lessons of those of them that are needed here.
+    /// Lessons of those nodes that this trace needs.
     pub(crate) needed: Vec<Lesson>,
-    /// The nodes that gradients need to be computed here, whatever is in memory.
+    /// Nodes that gradients must recompute, even if they are in memory.
     pinned: Vec<u32>,
-    /// How many inputs each node is.
+    /// Number of times each node is an input.
     uses: Vec<u32>,
-    /// Bytes of values that nobody but the record holds.
+    /// Bytes of values that only the record holds.
     pub(crate) own: Vec<(u32, u64)>,
-    /// What tells it from traces that compile to another function, but for sizes that are symbols.
+    /// Identifies the compiled function, up to symbolic sizes.
     pub(crate) key: Vec<u64>,
-    /// The extents of all leaves, one after the other, and the sizes of the host: the values of the function's symbols.
+    /// Values of the function's symbols: extents of all leaves, then sizes of the host.
     pub(crate) extents: Vec<u64>,
-    /// For each node, the checkpoint that it is computed again with, if it is in one; empty if there are none.
+    /// The checkpoint around each node, if any; empty without checkpoints.
     pub(crate) owners: Vec<Option<u32>>,
     places: FxHashMap<*const Node, u32>,
-    /// Where the sizes with these identities are in `sizes`.
+    /// Index in `sizes` by identity.
     size_places: FxHashMap<u32, u32>,
     stack: Vec<Frame>,
     marks: Vec<Mark>,
 }
 
-/// A node on the way to it.
+/// A node whose inputs are being visited.
 struct Frame {
     node: Arc<Node>,
     inputs: Inputs,
     next: usize,
     lesson: Option<Lesson>,
     is_pinned: bool,
-    /// The bytes of its value, if it is in memory all the same and nobody else holds them.
+    /// Bytes of its value if it is in memory and only the record holds it.
     bytes: u64,
 }
 
-/// The fate of a node that an evaluation computes.
+/// The need for a node's value after the evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mark {
-    /// Nobody needs it afterwards, as far as is known.
+    /// None known.
     Free,
-    /// Something that is recorded afterwards needs it.
+    /// An operation recorded later needs it.
     Stays,
-    /// It is asked for.
     Asked,
 }
 
-/// Which nodes in memory are computed here all the same.
+/// Nodes in memory that are recomputed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Expand {
     Nothing,
-    /// Those that a gradient needs.
+    /// Nodes pinned by gradients.
     Pinned,
-    /// All that know how.
+    /// All nodes that keep their inputs.
     Kept,
 }
 
 impl Trace {
-    /// Forgets everything but its memory.
+    /// Empties it and keeps its buffers.
     pub(crate) fn clear(&mut self) {
         self.nodes.clear();
         self.refs.clear();
@@ -137,7 +129,6 @@ impl Trace {
         self.marks.clear();
     }
 
-    /// The inputs of a node.
     pub(crate) fn inputs(&self, node: usize) -> &[Ref] {
         &self.refs[self.start(node)..self.ends[node] as usize]
     }
@@ -146,14 +137,13 @@ impl Trace {
         if node == 0 { 0 } else { self.ends[node - 1] as usize }
     }
 
-    /// What its function is launched with.
+    /// Arguments of the function's launch.
     pub(crate) fn args(&self) -> SmallVec<[Arg<'_>; 16]> {
         let tensors = self.leaves.iter().map(|(_, value)| value.data.arg());
         let sizes = self.sizes.iter().map(|&bits| Arg::Scalar { dtype: DType::U32, bits });
         tensors.chain(self.numbers.iter().map(|&(dtype, bits)| Arg::Scalar { dtype, bits })).chain(sizes).collect()
     }
 
-    /// For each node, which nodes read it, and as which input.
     pub(crate) fn readers(&self) -> Vec<Vec<(usize, usize)>> {
         let mut readers = vec![vec![]; self.nodes.len()];
         for node in 0..self.nodes.len() {
@@ -166,17 +156,14 @@ impl Trace {
         readers
     }
 
-    /// How many operations it has.
     pub(crate) fn operations(&self) -> usize {
         self.nodes.len() - self.leaves.len()
     }
 
-    /// Whether a node is a tensor.
     pub(crate) fn is_leaf(&self, node: usize) -> bool {
         self.leaves.binary_search_by_key(&(node as u32), |(leaf, _)| *leaf).is_ok()
     }
 
-    /// How the values of a tensor are packed, if they are.
     pub(crate) fn packing(&self, node: usize) -> Option<Packing> {
         let position = self.leaves.binary_search_by_key(&(node as u32), |(leaf, _)| *leaf).ok()?;
         match &self.leaves[position].1.data {
@@ -185,7 +172,7 @@ impl Trace {
         }
     }
 
-    /// Whether a node is a quantized tensor, or one whose axes are in another order.
+    /// True for a quantized tensor, also with permuted axes.
     pub(crate) fn is_quantized(&self, node: usize) -> bool {
         let moved = || match (&self.nodes[node].op, self.inputs(node)) {
             (Op::Transpose | Op::Permute(_), [Ref::Node(of)]) => self.is_quantized(*of as usize),
@@ -194,17 +181,17 @@ impl Trace {
         self.packing(node).is_some() || moved()
     }
 
-    /// Collects what is behind some values, and decides what is written. `needed` has the nodes of a graph that were needed after
-    /// they had been left.
+    /// Collects the nodes behind `roots` and decides which to write. `needed` returns the nodes of a graph that were
+    /// needed after an evaluation left them.
     ///
     /// # Errors
-    /// [`Error::Written`] if a tensor was written to since.
+    /// [`Error::Written`] if a tensor was written to after an operation read it.
     pub(crate) fn collect(
         &mut self,
         roots: &[&Arc<Node>],
         needed: impl FnOnce(u64) -> SmallVec<[u32; 4]>,
     ) -> Result<(), Error> {
-        // Gradients need how a value was computed, even where it is in memory.
+        // Gradients need the inputs of values, even of those in memory.
         let expands = roots.iter().any(|root| root.has_grad);
         self.walk(roots, if expands { Expand::Pinned } else { Expand::Nothing });
         for root in roots {
@@ -226,7 +213,6 @@ impl Trace {
         Ok(())
     }
 
-    /// Finds the nodes behind some values.
     fn walk(&mut self, roots: &[&Arc<Node>], expand: Expand) {
         self.clear();
         for root in roots {
@@ -322,7 +308,7 @@ impl Trace {
                         self.sizes.push(*size as u32);
                     }
                     self.refs.push(Ref::Size(index));
-                    // No dtype has this number.
+                    // Distinct from every dtype.
                     self.key.push(u64::from(index) << 8 | 0xff);
                 }
             }
@@ -338,7 +324,7 @@ impl Trace {
         }
         for (index, node) in self.nodes.iter().enumerate() {
             let inputs = self.inputs(index);
-            // An operation that reads only the extents of a tensor does not see its values.
+            // Reading only extents does not depend on the values.
             let operands = inputs.iter().zip(&node.writes).take(node.op.operands(inputs.len()));
             for (input, &recorded) in operands {
                 let Ref::Node(leaf) = *input else { continue };
@@ -354,20 +340,20 @@ impl Trace {
         Ok(())
     }
 
-    /// Bytes of values that nobody but its nodes keeps alive, and `roots`, which have a handle more.
+    /// Bytes of values that only the trace's nodes keep alive. `roots` have one handle more each.
     fn own_bytes(&self, roots: &[Arc<Node>]) -> u64 {
         let roots: FxHashSet<u32> = roots.iter().map(|root| self.places[&Arc::as_ptr(root)]).collect();
         let is_own = |node: u32| self.held(node as usize) == usize::from(roots.contains(&node));
         self.own.iter().filter(|(node, _)| is_own(*node)).map(|(_, bytes)| bytes).sum()
     }
 
-    /// How many handles of a node there are besides those of the trace itself and of its nodes.
+    /// Number of handles of a node besides those of the trace and its nodes.
     pub(crate) fn held(&self, index: usize) -> usize {
         Arc::strong_count(&self.nodes[index]).saturating_sub(1 + self.uses[index] as usize)
     }
 
-    /// Adds values that somebody holds to what is written, where they are computed a second time, or were needed when such a graph was
-    /// evaluated before; the others are left.
+    /// Adds held values to the outputs if they are computed a second time, or were needed after an earlier evaluation
+    /// of such a graph. Other held values are left.
     fn add_held(&mut self, needed: impl FnOnce(u64) -> SmallVec<[u32; 4]>) {
         self.marks.resize(self.nodes.len(), Mark::Free);
         self.outputs.iter().for_each(|&output| self.marks[output as usize] = Mark::Asked);
@@ -381,7 +367,7 @@ impl Trace {
         self.graph = hasher.finish();
         let mut needed = needed(self.graph);
         needed.extend(self.needed.iter().filter(|lesson| lesson.graph == self.graph).map(|lesson| lesson.node));
-        // Readers come behind what they read.
+        // Readers follow what they read.
         for index in (0..self.nodes.len()).rev() {
             let node = &self.nodes[index];
             let stays = self.marks[index] == Mark::Stays || self.marks[index] == Mark::Free && self.held(index) > 0;
@@ -406,13 +392,13 @@ impl Trace {
         self.outputs[self.asked..].reverse();
     }
 
-    /// Whether a node was computed before, is computed again, and could have been read instead.
+    /// True if a node was computed before and is recomputed, although it could have been read.
     fn is_again(&self, node: u32) -> bool {
         self.lessons.binary_search_by_key(&node, |(left, _)| *left).is_ok() && self.pinned.binary_search(&node).is_err()
     }
 
-    /// Finds the lessons of values that are needed here after an earlier evaluation left them, or wrote them without being asked. Of
-    /// a value that is computed again for others that were left as well, there is nothing to learn.
+    /// Finds lessons of values that are needed here after an evaluation left them or wrote them unasked. A value that
+    /// is recomputed only for others that were left teaches nothing.
     fn find_needed(&mut self) {
         if self.lessons.is_empty() {
             return;
@@ -428,16 +414,16 @@ impl Trace {
         self.needed = self.lessons.iter().filter(|(node, _)| is_needed(*node)).map(|(_, lesson)| *lesson).collect();
     }
 
-    /// Finds what is within checkpoints: what was recorded there and nothing outside reads. Of one in another, the inner one.
+    /// Assigns nodes to the innermost checkpoint: nodes that were recorded within it and that nothing outside reads.
     fn find_owners(&mut self) {
         self.owners = vec![None; self.nodes.len()];
         let readers = self.readers();
-        // Outer ones come behind inner ones, which they must not take from.
+        // Inner checkpoints come first and keep their nodes.
         for checkpoint in 0..self.nodes.len() {
             let Op::Checkpoint(from, to) = self.nodes[checkpoint].op else { continue };
             let mut within = vec![false; self.nodes.len()];
             within[checkpoint] = true;
-            // Readers come behind what they read.
+            // Readers follow what they read.
             for index in (0..checkpoint).rev() {
                 let recorded = (from..to).contains(&self.nodes[index].number) && !self.is_leaf(index);
                 let is_output = self.outputs.contains(&(index as u32));
@@ -453,18 +439,17 @@ impl Trace {
         self.key.extend(self.owners.iter().map(|owner| owner.map_or(u64::MAX, u64::from)));
     }
 
-    /// The checkpoint that a node is computed again with.
     pub(crate) fn owner(&self, node: usize) -> Option<usize> {
         self.owners.get(node).copied().flatten().map(|owner| owner as usize)
     }
 
-    /// The nodes that gradients may be with respect to afterwards: tensors, and what somebody holds.
+    /// Nodes that a later gradient may be taken with respect to: tensors and held values.
     pub(crate) fn sources(&self) -> impl Iterator<Item = u32> + '_ {
         let is_source = |node: &u32| self.is_leaf(*node as usize) || self.held(*node as usize) > 0;
         (0..self.nodes.len() as u32).filter(is_source)
     }
 
-    /// For each output, which of some nodes it depends on, a bit each.
+    /// For each output, a bit set of the `sources` it depends on.
     pub(crate) fn dependencies(&self, sources: &[u32]) -> Vec<SmallVec<[u64; 1]>> {
         let words = sources.len().div_ceil(64).max(1);
         let mut sets: Vec<SmallVec<[u64; 1]>> = Vec::with_capacity(self.nodes.len());
@@ -485,26 +470,26 @@ impl Trace {
     }
 }
 
-/// The axes of extent 1, a bit each.
+/// A bit for each axis of extent 1.
 fn ones(shape: &[usize]) -> u64 {
     shape.iter().enumerate().fold(0, |bits, (axis, &extent)| bits | u64::from(extent == 1) << axis)
 }
 
-/// How many operations wait behind a node, itself among them, and how many bytes of tensors only they keep alive.
+/// Number of pending operations behind a node, itself included, and bytes of tensors that only they keep alive.
 pub(crate) fn behind(node: &Arc<Node>) -> (u32, u64) {
     let mut trace = Trace::default();
     trace.walk(&[node], Expand::Nothing);
     (trace.operations() as u32, trace.own_bytes(&[]))
 }
 
-/// The bytes of tensors that only some values keep alive, by what they were computed from.
+/// Bytes of tensors that only some values and their inputs keep alive.
 pub(crate) fn retained(values: &[Arc<Node>]) -> u64 {
     let mut trace = Trace::default();
     trace.walk(&values.iter().collect::<Vec<_>>(), Expand::Kept);
     trace.own_bytes(values)
 }
 
-/// The pending values among some that others hold, or nobody reads: these, evaluated together, leave nothing pending.
+/// The values that others hold or that none of the values reads. Evaluating them together leaves none pending.
 pub(crate) fn held(values: &[Arc<Node>]) -> Vec<&Arc<Node>> {
     let mut uses: FxHashMap<*const Node, usize> = FxHashMap::default();
     for value in values {
@@ -515,7 +500,7 @@ pub(crate) fn held(values: &[Arc<Node>]) -> Vec<&Arc<Node>> {
         }
     }
     let is_held = |node: &&Arc<Node>| {
-        // One handle is that of the list.
+        // One handle belongs to the list.
         Arc::strong_count(node) > 1 + uses.get(&Arc::as_ptr(node)).copied().unwrap_or(0)
     };
     values.iter().filter(is_held).collect()

@@ -1,5 +1,5 @@
-//! Fused or not, by measurement: at the third evaluation of a graph in a size class both run in turns, and the faster stays.
-//! Browsers cannot wait for the device, so nothing is measured there.
+//! Measured choice between fused and unfused kernels. At the third evaluation of a graph in a size class both run
+//! alternately, and the faster is kept. Browsers cannot wait for the device, so they measure nothing.
 #![cfg_attr(target_arch = "wasm32", allow(dead_code, reason = "what others measured is kept there, too"))]
 
 use std::{
@@ -20,20 +20,19 @@ use fuse_runtime::{
 use crate::error::Error;
 use crate::pattern::FusionPattern;
 
-/// How long measuring one graph may take.
+/// Time limit for measuring one graph.
 #[cfg(not(target_arch = "wasm32"))]
 const BUDGET: Duration = Duration::from_millis(20);
 
-/// The evaluation at which a graph is measured: before, it may never come again.
+/// Evaluation at which a graph is measured; earlier, it might never run again.
 const MEASURED_AT: u32 = 3;
 
-/// Graphs and size classes that are kept.
+/// Maximum number of pairs of graph and size class.
 const MAX_ENTRIES: usize = 4096;
 
-/// The largest size class: sizes are numbers of 64 bits.
+/// The largest size class: the bit length of a 64-bit size.
 pub(crate) const LARGEST_CLASS: u32 = 64;
 
-/// What is faster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
     Fused,
@@ -53,21 +52,19 @@ impl Choice {
     }
 }
 
-/// What is known of a graph in a size class.
 #[derive(Clone, Copy, Debug)]
 enum Known {
     Seen(u32),
     Chosen(Choice),
 }
 
-/// What was measured on a device.
 #[derive(Default)]
 pub(crate) struct Adaptive {
     known: Mutex<BTreeMap<(String, u32), Known>>,
     measured: Mutex<BTreeMap<FusionPattern, Vec<f32>>>,
 }
 
-/// The size class of so many elements: powers of two.
+/// The size class of a number of elements: its bit length.
 pub(crate) fn class_of(elements: u64) -> u32 {
     u64::BITS - elements.leading_zeros()
 }
@@ -77,7 +74,6 @@ impl Adaptive {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is chosen for a graph, or whether it is to be measured now.
     pub(crate) fn seen(&self, name: &str, class: u32) -> Result<Choice, bool> {
         let mut known = self.known();
         let is_full = known.len() >= MAX_ENTRIES;
@@ -97,19 +93,16 @@ impl Adaptive {
         }
     }
 
-    /// Keeps what was measured.
     pub(crate) fn choose(&self, name: &str, class: u32, choice: Choice) {
         self.known().insert((name.to_owned(), class), Known::Chosen(choice));
     }
 
-    /// Keeps what another run measured, if there is room.
     pub(crate) fn restore(&self, name: &str, class: u32, choice: Choice) {
         if self.known().len() < MAX_ENTRIES {
             self.choose(name, class, choice);
         }
     }
 
-    /// All that was chosen.
     pub(crate) fn choices(&self) -> Vec<(String, u32, Choice)> {
         let known = self.known();
         let chosen = known.iter().filter_map(|((name, class), known)| match known {
@@ -119,13 +112,13 @@ impl Adaptive {
         chosen.collect()
     }
 
-    /// Keeps the speed-up of a kind of fusion by its times fused and unfused, and gives it.
+    /// Keeps the speed-up of a kind of fusion and returns it.
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn add_speedup(&self, pattern: FusionPattern, [fused, unfused]: [Duration; 2]) -> f32 {
         let speedup = (unfused.as_secs_f64() / fused.as_secs_f64().max(1e-9)) as f32;
         let mut measured = self.measured.lock().unwrap_or_else(PoisonError::into_inner);
         let list = measured.entry(pattern).or_default();
-        // The newest ones.
+        // Keep the newest.
         if list.len() >= 64 {
             list.remove(0);
         }
@@ -138,10 +131,10 @@ impl Adaptive {
     }
 }
 
-/// The shortest times of two functions on the same arguments, run in turns.
+/// The shortest times of two functions on the same arguments, run alternately.
 ///
 /// # Errors
-/// Those of launching, and of waiting for the device: within a capture nothing can be measured.
+/// Those of launching and of waiting for the device, such as within a capture.
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) fn measure(device: &Device, functions: [&Callable; 2], args: &[Arg<'_>]) -> Result<[Duration; 2], Error> {
     let run = |function: &Callable| -> Result<Duration, Error> {
@@ -152,7 +145,7 @@ pub(crate) fn measure(device: &Device, functions: [&Callable; 2], args: &[Arg<'_
         Ok(start.elapsed())
     };
     device.synchronize_blocking()?;
-    // Pipelines are made at the first run.
+    // The first run creates pipelines.
     for function in functions {
         run(function)?;
     }

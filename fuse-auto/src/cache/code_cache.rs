@@ -1,6 +1,7 @@
-//! Compiled functions, by their source: made at run time once for all devices with the same features, or while the program was built.
+//! Cache of compiled functions by source: compiled at run time for a set of device features, or while the program was
+//! built.
 //!
-//! How much there may be is limited: the code that was not used longest goes. An evaluation that runs keeps its own.
+//! A limit bounds its size; the least recently used code is dropped. Running evaluations keep theirs.
 
 use std::sync::{
     Arc, Mutex, MutexGuard, OnceLock, PoisonError,
@@ -17,81 +18,74 @@ use web_time::{Duration, Instant};
 
 use crate::{error::Error, source::Source};
 
-/// Bytes of code that may be kept, unless set otherwise.
+/// Default limit in bytes.
 const DEFAULT_LIMIT: u64 = 256 << 20;
 
-/// The limit divided by how much code keeps each shader whole; the shaders of later functions share their lines.
+/// Divisor of the limit. While all code is smaller than the quotient, shaders stay whole; later functions share lines.
 const WHOLE_SHARE: u64 = 4;
 
 static LIMIT: AtomicU64 = AtomicU64::new(DEFAULT_LIMIT);
 static USED: AtomicU64 = AtomicU64::new(0);
-/// Functions that were dropped.
 static DROPPED: AtomicU64 = AtomicU64::new(0);
-/// The number of uses so far: the time by which code is old.
+/// Number of uses so far, which orders code by age.
 static CLOCK: AtomicU64 = AtomicU64::new(0);
 static CODE: Mutex<Option<FxHashMap<Key, Arc<Slot>>>> = Mutex::new(None);
 static PRELOADED: Mutex<Vec<&'static Function>> = Mutex::new(Vec::new());
 
-/// The text, what of it goes through memory, and what the device can run.
+/// Source, materialized statements, and device features.
 type Key = (String, Vec<usize>, Features);
 
-/// Code that one thread makes, and for which others who want it wait.
+/// One thread compiles; the others wait.
 type Slot = OnceLock<Result<Arc<Compiled>, Error>>;
 
-/// The statements of a source that share a kernel, as the compiler found them.
+/// Statements of a source that share a kernel.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shared {
     pub(crate) statements: Vec<usize>,
-    /// Those of them whose values no kernel stores.
+    /// Statements among them whose values no kernel stores.
     pub(crate) inner: Vec<usize>,
 }
 
-/// A compiled function.
 #[derive(Debug)]
 pub(crate) struct Compiled {
     pub(crate) function: Callable,
     pub(crate) source: String,
-    /// What shares a kernel; nothing if it was preloaded.
+    /// Kernels of the plan; empty if preloaded.
     pub(crate) shared: Vec<Shared>,
-    /// How long compiling took; nothing if it was preloaded.
     pub(crate) time: Duration,
     pub(crate) bytes: u64,
-    /// When it was used last, by [`CLOCK`].
+    /// Last use, by [`CLOCK`].
     used: AtomicU64,
 }
 
 impl Compiled {
-    /// Code without a compilation.
     fn preloaded(function: &'static Function, source: String) -> Self {
         let (shared, time) = (vec![], Duration::ZERO);
         Self { function: function.into(), source, shared, time, bytes: 0, used: AtomicU64::new(0) }
     }
 
-    /// Notes that it is used now.
     pub(crate) fn touch(&self) {
         self.used.store(CLOCK.fetch_add(1, Ordering::Relaxed), Ordering::Relaxed);
     }
 }
 
-/// How many bytes of compiled code the process keeps at most; 256 MiB unless set. Where more is compiled, the functions go that were
-/// not used longest, and are compiled again when they are wanted.
+/// Limits the bytes of compiled code in the process; 256 MiB by default. The least recently used functions are dropped
+/// beyond it, and compiled again when needed.
 pub fn set_code_limit(bytes: u64) {
     LIMIT.store(bytes, Ordering::Relaxed);
 }
 
-/// Bytes of code that was compiled at run time.
 pub(crate) fn used() -> u64 {
     USED.load(Ordering::Relaxed)
 }
 
-/// How many functions went because there was too much code.
 pub(crate) fn dropped() -> u64 {
     DROPPED.load(Ordering::Relaxed)
 }
 
-/// Registers functions that were compiled while the program was built, from sources that [`record`](crate::record) or
-/// [`LazyTensor::source`](crate::LazyTensor::source) gave: `preload(&[&lazy_0123456789abcdef::FUNCTION])`. Graphs with
-/// these sources run them, and compile nothing.
+/// Registers functions that were compiled while the program was built, from sources of [`record`](crate::record) or
+/// [`LazyTensor::source`](crate::LazyTensor::source): `preload(&[&lazy_0123456789abcdef::FUNCTION])`. Graphs with these
+/// sources compile nothing.
 pub fn preload(functions: &[&'static Function]) {
     let mut preloaded = PRELOADED.lock().unwrap_or_else(PoisonError::into_inner);
     for function in functions {
@@ -105,7 +99,7 @@ fn all() -> MutexGuard<'static, Option<FxHashMap<Key, Arc<Slot>>>> {
     CODE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The texts of the code that was compiled at run time, in order.
+/// Sources of the code compiled at run time, sorted.
 pub(crate) fn sources() -> Vec<String> {
     let code = all();
     let compiled = |slot: &Arc<Slot>| slot.get().is_some_and(|made| made.as_ref().is_ok_and(|code| code.bytes > 0));
@@ -116,7 +110,7 @@ pub(crate) fn sources() -> Vec<String> {
     sources
 }
 
-/// The function of a source for a device, and whether it was made just now.
+/// The function of a source for a device; true if it was made by this call.
 ///
 /// # Errors
 /// Those of the compiler, [`Error::NotCompiled`] without one, and [`Error::CodeLimit`].
@@ -129,7 +123,7 @@ pub(crate) fn code(source: &Source, info: &DeviceInfo) -> Result<(Arc<Compiled>,
         make(source, info)
     });
     if let Err(Error::CodeLimit { .. }) = made {
-        // The limit may be another one when it is asked for again.
+        // The limit may have changed by the next call.
         all().get_or_insert_with(FxHashMap::default).remove(&key());
     }
     let made = made.clone()?;
@@ -149,7 +143,7 @@ fn make(source: &Source, info: &DeviceInfo) -> Result<Arc<Compiled>, Error> {
     let (mut function, shared) = compile(source, info)?;
     let bytes = |function: &Function| code_bytes(function) + source.text.len() as u64;
     let mut needed = bytes(&function);
-    // Sharing takes a quarter of a compilation's time.
+    // Sharing takes a quarter of the compile time.
     if used().saturating_add(needed) > LIMIT.load(Ordering::Relaxed) / WHOLE_SHARE {
         share_lines(&mut function);
         needed = bytes(&function);
@@ -165,10 +159,10 @@ fn make(source: &Source, info: &DeviceInfo) -> Result<Arc<Compiled>, Error> {
     }))
 }
 
-/// Drops the code that was not used longest, until so many bytes more are within the limit, and counts these as used.
+/// Drops the least recently used code until `needed` bytes fit within the limit, and counts these as used.
 ///
 /// # Errors
-/// [`Error::CodeLimit`] if they alone exceed it.
+/// [`Error::CodeLimit`] if `needed` alone exceeds the limit.
 fn make_room(needed: u64) -> Result<(), Error> {
     let limit = LIMIT.load(Ordering::Relaxed);
     if needed > limit {
@@ -181,7 +175,7 @@ fn make_room(needed: u64) -> Result<(), Error> {
         let made = |slot: &Arc<Slot>| slot.get()?.as_ref().ok().filter(|made| made.bytes > 0).map(Arc::clone);
         let all_made = known.iter().filter_map(|(key, slot)| Some((key, made(slot)?)));
         let oldest = all_made.min_by_key(|(_, made)| made.used.load(Ordering::Relaxed));
-        // Slots that other threads fill stay.
+        // Skip slots that other threads are filling.
         let Some((key, made)) = oldest.map(|(key, made)| (key.clone(), made)) else { break };
         known.remove(&key);
         USED.fetch_sub(made.bytes, Ordering::Relaxed);
@@ -190,7 +184,7 @@ fn make_room(needed: u64) -> Result<(), Error> {
     }
     USED.fetch_add(needed, Ordering::Relaxed);
     drop(code);
-    // Their memory is freed without the lock.
+    // Free the memory without the lock.
     drop(gone);
     Ok(())
 }
@@ -200,7 +194,7 @@ fn compile(source: &Source, _: &DeviceInfo) -> Result<(Function, Vec<Shared>), E
     Err(Error::NotCompiled { source_text: source.text.clone() })
 }
 
-/// Compiles a source for what a device can run. wgpu validates the shaders.
+/// Compiles a source for a device's features. wgpu validates the shaders.
 #[cfg(feature = "jit")]
 fn compile(source: &Source, info: &DeviceInfo) -> Result<(Function, Vec<Shared>), Error> {
     use fuse_compiler::compile::{Options, compile};
@@ -215,13 +209,12 @@ fn compile(source: &Source, info: &DeviceInfo) -> Result<(Function, Vec<Shared>)
     Ok((function, shared(&graph)))
 }
 
-/// What of a source shares a kernel, without compiling it.
 #[cfg(feature = "jit")]
 pub(crate) fn analysis(source: &Source) -> Result<Vec<Shared>, Error> {
     Ok(shared(&graph(&source.text)?))
 }
 
-/// The graph of a text with one function.
+/// The graph of a source with one function.
 #[cfg(feature = "jit")]
 pub(crate) fn graph(text: &str) -> Result<fuse_compiler::graph::Graph, Error> {
     let failed = |message: String| Error::Compile { message, source_text: text.to_owned() };
@@ -236,7 +229,6 @@ pub(crate) fn graph(text: &str) -> Result<fuse_compiler::graph::Graph, Error> {
     graph.ok_or_else(|| failed("the text has no function".to_owned()))
 }
 
-/// The statements of a graph that share a kernel.
 #[cfg(feature = "jit")]
 fn shared(graph: &fuse_compiler::graph::Graph) -> Vec<Shared> {
     use fuse_compiler::fusion::{Policy, fuse, fuse_with, index::strip_reshapes};

@@ -1,4 +1,4 @@
-//! The fusions of a compiled graph: which of its operations share a kernel.
+//! Fusions of a compiled graph: operations that share a kernel, and their names.
 
 use crate::{
     cache::code_cache::{Compiled, Shared},
@@ -8,17 +8,15 @@ use crate::{
     trace::{Ref, Trace},
 };
 
-/// Operations that share a kernel.
 #[derive(Clone, Debug)]
 pub(crate) struct Fusion {
     pub(crate) pattern: FusionPattern,
-    /// Nodes of the trace.
     pub(crate) nodes: Vec<usize>,
-    /// Those of them whose values are in no memory.
+    /// Nodes whose values are not stored.
     pub(crate) inner: Vec<usize>,
 }
 
-/// The fusions of a function in terms of the trace that it was made for.
+/// Fusions of a function, in terms of the trace it was compiled for.
 pub(crate) fn fusions(trace: &Trace, source: &Source, code: &Compiled) -> Vec<Fusion> {
     if cfg!(not(feature = "jit")) || source.text != code.source {
         return vec![];
@@ -26,7 +24,7 @@ pub(crate) fn fusions(trace: &Trace, source: &Source, code: &Compiled) -> Vec<Fu
     named(trace, &code.shared)
 }
 
-/// Shared kernels of several statements in terms of a trace, by kind.
+/// Names kernels of several statements.
 pub(crate) fn named(trace: &Trace, shared: &[Shared]) -> Vec<Fusion> {
     let nodes = statements(trace);
     let of = |list: &[usize]| list.iter().filter_map(|&statement| nodes.get(statement).copied()).collect::<Vec<_>>();
@@ -37,7 +35,7 @@ pub(crate) fn named(trace: &Trace, shared: &[Shared]) -> Vec<Fusion> {
     shared.iter().filter(|shared| shared.statements.len() > 1).map(fusion).collect()
 }
 
-/// The nodes that are statements of the source, in order.
+/// Nodes that are statements of the source, in order.
 pub(crate) fn statements(trace: &Trace) -> Vec<usize> {
     let is_statement = |node: &usize| {
         !trace.is_leaf(*node) && !matches!(trace.nodes[*node].op, Op::Part(_)) && trace.owner(*node).is_none()
@@ -46,7 +44,6 @@ pub(crate) fn statements(trace: &Trace) -> Vec<usize> {
 }
 
 impl FusionPattern {
-    /// The pattern of a kernel that computes these nodes of a trace.
     pub(crate) fn of(trace: &Trace, nodes: &[usize]) -> Self {
         let ops: Vec<&Op> = nodes.iter().map(|&node| &trace.nodes[node].op).collect();
         let names: Vec<&str> = ops.iter().map(|op| op.name()).collect();

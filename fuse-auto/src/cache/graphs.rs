@@ -1,7 +1,7 @@
-//! The graphs that a device has evaluated, and the functions that run them.
+//! Evaluated graphs of a device, with their functions.
 //!
-//! A graph is known by its structure (`Trace::key`). Functions of one structure differ in extents that their source takes for
-//! granted; mostly there is one. What happened is counted with each function, so that an evaluation changes two numbers.
+//! A graph is identified by its structure (`Trace::key`). Functions of one structure differ in the extents that they
+//! require; usually there is one. Each function has its own counters, so an evaluation updates two numbers.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -37,20 +37,18 @@ use crate::{
     trace::Trace,
 };
 
-/// Weights that statistics name at most.
+/// Maximum number of weights in the statistics.
 const MOST_UNQUANTIZED: usize = 64;
 
-/// The graphs of a device.
 #[derive(Default)]
 pub(crate) struct Graphs {
     known: Mutex<Known>,
     missed: Mutex<Missed>,
 }
 
-/// The functions of each key.
 type Known = FxHashMap<Box<[u64]>, Vec<Arc<Version>>>;
 
-/// What happened where no function was known.
+/// Statistics of evaluations without a known function.
 #[derive(Default)]
 struct Missed {
     stats: FusionStats,
@@ -59,35 +57,32 @@ struct Missed {
 
 /// A function for some extents of a graph.
 pub(crate) struct Version {
-    /// Its code, unless that was dropped.
+    /// Dead once the code was dropped.
     code: Mutex<Weak<Compiled>>,
     pub(crate) fusions: Vec<Fusion>,
     required: Vec<Required>,
-    /// The operations of the graph.
     operations: u64,
-    /// The bytes that fusing does not write and read, in terms of the extents.
+    /// Bytes that fusion saves, in terms of the extents.
     saved: Size,
-    /// Dispatches of a run, as planned.
     launches: u64,
-    /// Dispatches that one kernel for each operation would take more.
+    /// Dispatches saved compared to a kernel for each operation.
     launches_saved: u64,
     runs: AtomicU64,
     saved_bytes: AtomicU64,
 }
 
-/// A version with its code, which stays while this is held.
+/// A version and its code, which is kept alive.
 #[derive(Clone)]
 pub(crate) struct Ready {
     pub(crate) version: Arc<Version>,
     pub(crate) code: Arc<Compiled>,
 }
 
-/// How a graph is cut into kernels.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Mode<'c> {
     Fused,
     Unfused,
-    /// Only by these patterns.
+    /// Only these patterns are fused.
     Patterns(&'c BTreeSet<FusionPattern>),
 }
 
@@ -99,7 +94,6 @@ impl Mode<'_> {
         }
     }
 
-    /// Adds what tells it from others to a key.
     fn key(self, words: &mut Vec<u64>) {
         match self {
             Self::Fused => words.push(0),
@@ -114,7 +108,6 @@ impl Mode<'_> {
 }
 
 impl Version {
-    /// Its code, unless that was dropped.
     fn code(&self) -> Option<Arc<Compiled>> {
         self.code.lock().unwrap_or_else(PoisonError::into_inner).upgrade()
     }
@@ -123,7 +116,6 @@ impl Version {
         *self.code.lock().unwrap_or_else(PoisonError::into_inner) = Arc::downgrade(code);
     }
 
-    /// Counts a run with these extents.
     pub(crate) fn count(&self, extents: &[u64]) {
         self.runs.fetch_add(1, Ordering::Relaxed);
         self.saved_bytes.fetch_add(self.saved.eval(extents).unwrap_or(0), Ordering::Relaxed);
@@ -139,7 +131,7 @@ impl Graphs {
         self.missed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The function that runs a trace.
+    /// The function of a trace.
     ///
     /// # Errors
     /// Those of [`code`].
@@ -160,7 +152,7 @@ impl Graphs {
             code.touch();
             return Ok(Ready { version, code });
         }
-        // Others evaluate meanwhile.
+        // No lock is held, so other threads can evaluate meanwhile.
         let Ready { version, code } = self.made(trace, mode, device.info())?;
         let mut known = self.known();
         let versions = known.entry(trace.key.clone().into_boxed_slice()).or_default();
@@ -172,7 +164,7 @@ impl Graphs {
         Ok(Ready { version, code })
     }
 
-    /// Makes the function of a trace, one without fusion if the compiler fails on the fused one.
+    /// Compiles the function of a trace, without fusion if the compiler fails on the fused one.
     fn made(&self, trace: &Trace, mode: Mode<'_>, info: &DeviceInfo) -> Result<Ready, Error> {
         let mut wanted = written(trace, mode)?;
         let mut result = code(&wanted, info);
@@ -193,18 +185,18 @@ impl Graphs {
             stats.compiled += 1;
             stats.compile_time += code.time;
         }
-        // Without a compiler there are only the versions that were made while the program was built.
+        // Without a compiler only prebuilt versions exist.
         if cfg!(feature = "jit") {
             numbers.add(&wanted.text);
         }
-        // Browsers have neither the variable nor the stream.
+        // Browsers have neither variable nor stream.
         #[cfg(not(target_arch = "wasm32"))]
         if is_new && environment() == Some(Environment::Explain) {
             eprintln!("{}{}", wanted.text, code.function.plan);
         }
         let fusions = fusions(trace, &wanted, &code);
         let saved = fusions.iter().flat_map(|fusion| &fusion.inner).fold(Size::default(), |sum, &node| {
-            // Written once and read once.
+            // One write and one read.
             sum.add(&wanted.bytes[node].mul(&Size::constant(2)))
         });
         let plan = &code.function.plan;
@@ -223,7 +215,6 @@ impl Graphs {
         Ok(Ready { version: Arc::new(version), code })
     }
 
-    /// Notes which weights were not quantized.
     pub(crate) fn add_unquantized(&self, weights: &[String]) {
         if weights.is_empty() {
             return;
@@ -237,7 +228,6 @@ impl Graphs {
         }
     }
 
-    /// What happened so far.
     pub(crate) fn stats(&self) -> FusionStats {
         let mut stats = {
             let missed = self.missed();
@@ -265,7 +255,7 @@ impl Graphs {
     }
 }
 
-/// The text of a trace, with what goes through memory.
+/// The source of a trace, with the statements to materialize.
 pub(crate) fn written(trace: &Trace, mode: Mode<'_>) -> Result<Source, Error> {
     let internal = |message| Error::Compile { message, source_text: String::new() };
     #[cfg_attr(not(feature = "jit"), allow(unused_mut, reason = "only a compiler can cut it otherwise"))]
@@ -276,19 +266,19 @@ pub(crate) fn written(trace: &Trace, mode: Mode<'_>) -> Result<Source, Error> {
     }
     #[cfg(not(feature = "jit"))]
     if let Mode::Patterns(_) = mode {
-        // Nothing knows what would share a kernel.
+        // Finding the kernels takes the compiler.
         return Err(Error::NotCompiled { source_text: source.text });
     }
     Ok(source)
 }
 
-/// The statements whose values go through memory so that nothing is fused but by these patterns.
+/// Statements to materialize so that only the `wanted` patterns are fused.
 #[cfg(feature = "jit")]
 fn apart(trace: &Trace, source: &Source, wanted: &BTreeSet<FusionPattern>) -> Result<Vec<usize>, Error> {
     let unwanted = |fusion: &Fusion| !wanted.iter().any(|pattern| fusion.pattern.is_a(*pattern));
     let found = named(trace, &analysis(source)?);
     let statements = statements(trace);
-    // Also the stored ones: a kernel that is forced to store a value shares nothing else.
+    // Stored ones too: a kernel that is forced to store a value fuses nothing else.
     let nodes = found.iter().filter(|fusion| unwanted(fusion)).flat_map(|fusion| &fusion.nodes);
     let mut apart: Vec<usize> = nodes.filter_map(|node| statements.binary_search(node).ok()).collect();
     apart.sort_unstable();

@@ -1,13 +1,13 @@
-//! Values that evaluations leave behind: values that keep how they were computed, values that were computed and not written, and which of
-//! those were needed again.
+//! Values that evaluations leave behind: values that keep their inputs, and values that were computed but not written.
 //!
-//! An evaluation writes what is asked for. A value that is held besides stays recorded ("left"): asked for later, it is computed
-//! again, once, since the second evaluation that computes it writes it. That it was needed is noted with the graph and its place
-//! there ([`Lesson`]), so that the next evaluation of such a graph writes it at once; one that is written so and not needed is left
-//! again the time after. Loops thus compute nothing twice from their second round on, and temporaries are never written.
+//! An evaluation writes the requested values. Other held values stay recorded ("left"). If one is requested later, it
+//! is recomputed once, since the second evaluation that computes it writes it. A [`Lesson`] notes this place in the
+//! graph, so the next evaluation of such a graph writes the value at once. A value written so and not read is left
+//! again the next time. Loops therefore recompute nothing from their second round on, and temporaries are never
+//! written.
 //!
-//! A value that was asked for keeps its inputs ("kept"), so that gradients may be asked for afterwards, unless it was computed from
-//! gradients: an update ends what a step of training keeps.
+//! A requested value keeps its inputs for later gradients, unless it was computed from gradients: an update ends what a
+//! training step keeps.
 
 use std::{
     collections::VecDeque,
@@ -23,23 +23,21 @@ use crate::{
     trace::retained,
 };
 
-/// The most values that keep how they were computed, and the most that are left.
+/// Maximum number of values that keep inputs, and of left values.
 const MOST_VALUES: usize = 256;
 
-/// The most operations behind values that keep how they were computed: more than the compiler takes with their gradients.
+/// Maximum number of operations behind values that keep inputs: more than the compiler accepts with their gradients.
 const MOST_OPERATIONS: u64 = 4096;
 
-/// A device's budget divided by the memory that such values may keep alive.
+/// Divisor of the device's memory budget for such values.
 const SHARE: u64 = 8;
 
-/// The most graphs with lessons.
 const MOST_GRAPHS: usize = 4096;
 
-/// Values that evaluations on a device leave behind.
 #[derive(Default)]
 pub(crate) struct Memory {
     state: Mutex<MemoryState>,
-    /// How many bytes of the device's budget it may keep alive.
+    /// Bytes of the device's budget that it may keep alive.
     share: OnceLock<u64>,
 }
 
@@ -47,14 +45,14 @@ pub(crate) struct Memory {
 struct MemoryState {
     kept: VecDeque<Entry>,
     left: VecDeque<Entry>,
-    /// The operations behind what is kept.
     operations: u64,
-    /// At most how many bytes of tensors only these values keep alive, but for what the program held when they were counted last.
+    /// Upper bound on the bytes of tensors that only these values keep alive, apart from tensors that the program held
+    /// at the last count.
     bytes: u64,
     needed: FxHashMap<u64, SmallVec<[u32; 4]>>,
 }
 
-/// A value, and what it and the others of its evaluation are computed from at most.
+/// A value. The newest of an evaluation carries the operations and bytes of all.
 struct Entry {
     node: Weak<Node>,
     operations: u64,
@@ -66,12 +64,12 @@ impl Memory {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The nodes of a graph that were needed after they had been left.
+    /// Nodes of a graph that were needed after an evaluation left them.
     pub(crate) fn needed(&self, graph: u64) -> SmallVec<[u32; 4]> {
         self.lock().needed.get(&graph).cloned().unwrap_or_default()
     }
 
-    /// Notes whether values that were left, or written because of such a note, were needed.
+    /// Notes whether a value that was left, or written because of a note, was needed.
     pub(crate) fn note(&self, lesson: Lesson, is_needed: bool) {
         let needed = &mut self.lock().needed;
         if needed.len() >= MOST_GRAPHS {
@@ -85,7 +83,7 @@ impl Memory {
         }
     }
 
-    /// Notes that a value was read after it had been written because of a note.
+    /// Notes a read of a value that was written because of a note.
     pub(crate) fn note_read(&self, node: &Node) {
         let lesson = node.lock().lesson.take();
         if let Some(lesson) = lesson {
@@ -93,11 +91,11 @@ impl Memory {
         }
     }
 
-    /// Adds values of one evaluation that keep their inputs; the oldest ones forget theirs, if these are too many.
+    /// Adds values of one evaluation that keep their inputs. If there are too many, the oldest drop theirs.
     pub(crate) fn keep<'n>(&self, nodes: impl Iterator<Item = &'n Arc<Node>>, operations: u64, bytes: u64) {
         let mut gone: SmallVec<[Entry; 4]> = SmallVec::new();
         let mut state = self.lock();
-        // Of values that are dropped at once nothing stays here.
+        // Values that were dropped at once leave nothing here.
         while state.kept.front().is_some_and(Entry::is_gone) {
             state.pop_kept();
         }
@@ -106,7 +104,7 @@ impl Memory {
         if state.kept.len() == before {
             return;
         }
-        // Shared operations and bytes count with the last of them.
+        // Shared operations and bytes count with the last value.
         if let Some(last) = state.kept.back_mut() {
             (last.operations, last.bytes) = (operations, bytes);
         }
@@ -120,7 +118,7 @@ impl Memory {
         gone.iter().for_each(Entry::forget);
     }
 
-    /// Adds values that are held, and that one evaluation computed and did not write.
+    /// Adds held values that one evaluation computed and did not write.
     pub(crate) fn leave<'n>(&self, nodes: impl Iterator<Item = &'n Arc<Node>>, bytes: u64) {
         let mut entries = nodes.map(Entry::new).peekable();
         if entries.peek().is_none() {
@@ -138,9 +136,11 @@ impl Memory {
         state.bytes += bytes;
     }
 
-    /// Makes room before an evaluation. While more than `limit` bytes are kept alive, the oldest values that are kept forget their
-    /// inputs, and then `evaluate` computes the oldest that are left; the latter also while they are too many. Not within a capture, which such an
-    /// evaluation would become part of.
+    /// Makes room before an evaluation.
+    ///
+    /// While more than `limit` bytes are kept alive, the oldest kept values drop their inputs; then `evaluate` computes
+    /// the oldest left values. It also computes these while there are too many. Does nothing within a capture, which
+    /// would record such an evaluation.
     pub(crate) fn trim(&self, device: &Device, limit: u64, evaluate: impl Fn(&Arc<Node>)) {
         let share = || device.memory_report().budget_bytes.map_or(u64::MAX, |budget| budget / SHARE);
         let most = limit.min(*self.share.get_or_init(share));
@@ -175,7 +175,7 @@ impl MemoryState {
         Some(entry)
     }
 
-    /// Counts the bytes that only these values keep alive; whether they are at most so many.
+    /// Counts the bytes that only these values keep alive; true if at most `most`.
     fn counted(&mut self, most: u64) -> bool {
         let is_kept = |entry: &Entry| entry.node.upgrade().is_some_and(|node| node.lock().kept);
         self.kept.retain(is_kept);

@@ -1,28 +1,27 @@
-//! Which number makes graphs differ that are otherwise the same: sizes that a program gives as numbers, and that change.
+//! Finds numbers that vary between otherwise equal graphs: sizes that a program passes as numbers.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Versions of one sequence of operations from which on it is told.
+/// Number of versions from which on a sequence is reported.
 const MANY: usize = 8;
 
-/// The numbers of sources, by what is left of the sources without them.
+/// Numbers of sources, grouped by the sources without their numbers.
 #[derive(Default)]
 pub(crate) struct Numbers {
     sequences: FxHashMap<String, Vec<Vec<u64>>>,
 }
 
 impl Numbers {
-    /// Adds a source.
     pub(crate) fn add(&mut self, text: &str) {
         let (skeleton, numbers) = split(text);
         let versions = self.sequences.entry(skeleton).or_default();
-        // More say no more.
+        // More versions add no information.
         if versions.len() < 64 && !versions.contains(&numbers) {
             versions.push(numbers);
         }
     }
 
-    /// For each sequence that has many versions, the line with the number that varies.
+    /// For each sequence of many versions, the line with the varying number.
     pub(crate) fn varying(&self) -> Vec<String> {
         let mut found: Vec<String> =
             self.sequences.iter().filter_map(|(text, versions)| varying(text, versions)).collect();
@@ -57,7 +56,7 @@ fn varying(skeleton: &str, versions: &[Vec<u64>]) -> Option<String> {
     None
 }
 
-/// A text with `#` in place of its numbers, and these. The function's name, which follows from the rest, is left out.
+/// Replaces the numbers of a source by `#` and returns both. The function's name, a checksum of the rest, is left out.
 fn split(text: &str) -> (String, Vec<u64>) {
     let mut skeleton = String::with_capacity(text.len());
     let mut numbers = vec![];

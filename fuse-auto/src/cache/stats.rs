@@ -1,66 +1,66 @@
-//! What fusing did on a device.
+//! Statistics of fusion.
 
 use std::{collections::BTreeMap, fmt, time::Duration};
 
 use crate::pattern::FusionPattern;
 
-/// What happened to the graphs that were evaluated on a device.
+/// Statistics of the graphs evaluated on a device.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
 pub struct FusionStats {
-    /// Kernels that computed several operations.
+    /// Kernels of several operations that ran.
     pub applied: u64,
     /// Graphs that the compiler failed on, and that ran unfused.
     pub failed: u64,
-    /// The compiler's message about the last of them.
+    /// The compiler's message about the last failure.
     pub last_failure: Option<String>,
     /// `applied` by kind.
     pub by_pattern: BTreeMap<FusionPattern, u64>,
     /// Evaluations.
     pub evaluations: u64,
-    /// Operations that were evaluated.
+    /// Evaluated operations.
     pub operations: u64,
-    /// Dispatches of these, as planned for common sizes.
+    /// Their dispatches, as planned for common sizes.
     pub launches: u64,
-    /// Dispatches that one kernel for each operation would have taken more.
+    /// Dispatches saved compared to a kernel for each operation.
     pub launches_saved: u64,
-    /// Bytes of values that were neither written nor read.
+    /// Bytes of intermediates that were neither written nor read.
     pub bytes_saved: u64,
-    /// Evaluations whose graph was known.
+    /// Evaluations with a known graph.
     pub hits: u64,
-    /// Evaluations whose function had to be found or made.
+    /// Evaluations whose function was not known.
     pub misses: u64,
-    /// Functions that were compiled.
+    /// Compiled functions.
     pub compiled: u64,
-    /// The time that this took.
+    /// Total time of compilation.
     pub compile_time: Duration,
-    /// Bytes of compiled code of the process.
+    /// Bytes of compiled code in the process.
     pub code_bytes: u64,
-    /// Functions of the process that went because there was too much code
-    /// ([`set_code_limit`](crate::set_code_limit)).
+    /// Functions of the process that were dropped because of the limit ([`set_code_limit`](crate::set_code_limit)).
     pub dropped: u64,
-    /// Weights that [`FusionConfig::quantize_weights`](crate::FusionConfig::quantize_weights) left as they are, and why; at most 64.
+    /// Weights that [`FusionConfig::quantize_weights`](crate::FusionConfig::quantize_weights) left unchanged, with
+    /// reasons; at most 64.
     pub unquantized: Vec<String>,
-    /// Which numbers made many versions of one graph.
+    /// Numbers that caused many versions of one graph.
     pub varying: Vec<String>,
-    /// The speed-ups that were measured, by kind.
+    /// Measured speed-ups by kind.
     pub measured: BTreeMap<FusionPattern, Vec<f32>>,
 }
 
-/// [`FusionStats`] in short.
+/// Summary of [`FusionStats`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct FusionStatsSummary {
-    /// Kernels that computed several operations.
+    /// Kernels of several operations that ran.
     pub total_fusions: u64,
-    /// The mean of the measured speed-ups; nothing if none was measured.
+    /// Mean of the measured speed-ups; `None` without measurements.
     pub average_speedup: Option<f32>,
-    /// The kinds of fusion that were applied.
+    /// Kinds of fusion that ran.
     pub patterns_used: Vec<FusionPattern>,
 }
 
 impl FusionStats {
-    /// The essence.
+    /// Totals, and the mean speed-up.
     pub fn summary(&self) -> FusionStatsSummary {
         let speedups: Vec<f32> = self.measured.values().flatten().copied().collect();
         let average = speedups.iter().sum::<f32>() / speedups.len() as f32;

@@ -1,7 +1,7 @@
-//! Shapes: what every operation makes of those of its operands.
+//! Shape inference: the shape of each operation's result.
 //!
-//! Written once, for two kinds of extents: numbers, when an operation is recorded, and sizes with symbols, when its source is
-//! written. The first kind refuses what does not fit; the second kind makes extents that must be equal one symbol.
+//! Generic over extents: numbers when an operation is recorded, symbolic sizes when its source is written. Numbers
+//! reject shapes that do not fit; symbols unify extents that must be equal.
 
 use fuse_runtime::MAX_RANK;
 use smallvec::{SmallVec, smallvec};
@@ -11,28 +11,26 @@ use crate::op::{
     extent::{Extent, Operator},
 };
 
-/// Extents of one kind, and what is known of them.
+/// A kind of extents, with the facts known about them.
 pub(crate) trait Space {
     type Size: Clone;
 
     fn number(&mut self, value: usize) -> Self::Size;
-    /// Whether it is the literal 1, which broadcasts.
+    /// True for the literal 1, which broadcasts.
     fn is_one(&mut self, size: &Self::Size) -> bool;
-    /// Whether both are equal, or are made so.
+    /// True if both are equal or can be unified.
     fn equal(&mut self, a: &Self::Size, b: &Self::Size) -> bool;
     fn add(&mut self, a: &Self::Size, b: &Self::Size) -> Self::Size;
     fn sub(&mut self, a: &Self::Size, b: &Self::Size) -> Self::Size;
     fn mul(&mut self, a: &Self::Size, b: &Self::Size) -> Self::Size;
-    /// The exact part of so many equal ones, if there is such.
+    /// The exact quotient, if `parts` divides `whole`.
     fn part(&mut self, whole: &Self::Size, parts: &Self::Size) -> Option<Self::Size>;
     fn at_most(&mut self, a: &Self::Size, b: &Self::Size) -> bool;
-    /// Whether two shapes have as many elements.
     fn same_elements(&mut self, have: &[Self::Size], want: &[Self::Size]) -> bool;
-    /// For messages.
     fn text(&self, size: &Self::Size) -> String;
 }
 
-/// What an operation does not take.
+/// A shape that an operation does not accept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ShapeError {
     pub(crate) message: String,
@@ -46,15 +44,14 @@ fn misfit<T>(message: impl Into<String>, help: impl Into<String>) -> Result<T, S
 type Shapes<'s, S> = [&'s [<S as Space>::Size]];
 type Inferred<S> = Result<Dims<<S as Space>::Size>, ShapeError>;
 
-/// A shape: without an allocation of its own.
+/// A shape without an allocation.
 pub(crate) type Dims<T> = SmallVec<[T; MAX_RANK]>;
 
-/// A copy of a shape.
 fn copied<T: Clone>(shape: &[T]) -> Dims<T> {
     shape.iter().cloned().collect()
 }
 
-/// The shape of a result. `inputs` are the shapes of all inputs, of numbers those of rank 0.
+/// The shape of a result. `inputs` has the shapes of all inputs; numbers have rank 0.
 pub(crate) fn infer<S: Space>(op: &Op, inputs: &Shapes<'_, S>, space: &mut S) -> Inferred<S> {
     let shape = infer_any(op, inputs, space)?;
     if shape.len() > MAX_RANK {
@@ -153,7 +150,6 @@ fn infer_any<S: Space>(op: &Op, inputs: &Shapes<'_, S>, space: &mut S) -> Inferr
         }
         Op::Reduce(_, over) => Ok(reduced(x, *over, space)),
         Op::Norm(name, axis) => {
-            // The last input is eps.
             for vector in &inputs[1..inputs.len() - 1] {
                 vector_along(name, &vector[0], &x[usize::from(*axis)], space)?;
             }
@@ -219,17 +215,15 @@ fn infer_any<S: Space>(op: &Op, inputs: &Shapes<'_, S>, space: &mut S) -> Inferr
             }
             Ok(rows)
         }
-        // Its input stands for what it is with respect to.
+        // `infer_node` passes the shape of the value to differentiate with respect to.
         Op::Part(_) => Ok(copied(x)),
     }
 }
 
-/// Sizes that an operation was given.
 pub(crate) fn extents<S: Space>(given: &[Extent], inputs: &Shapes<'_, S>, space: &mut S) -> Dims<S::Size> {
     given.iter().map(|extent| size(extent, inputs, space)).collect()
 }
 
-/// A size that an operation was given.
 pub(crate) fn size<S: Space>(given: &Extent, inputs: &Shapes<'_, S>, space: &mut S) -> S::Size {
     match given {
         Extent::Number(number) => space.number(*number),
@@ -245,7 +239,6 @@ pub(crate) fn size<S: Space>(given: &Extent, inputs: &Shapes<'_, S>, space: &mut
     }
 }
 
-/// NumPy's broadcast of two shapes.
 fn broadcast<S: Space>(a: &[S::Size], b: &[S::Size], space: &mut S) -> Inferred<S> {
     let (long, short) = if a.len() >= b.len() { (a, b) } else { (b, a) };
     let offset = long.len() - short.len();
@@ -371,7 +364,7 @@ fn equal_parts<S: Space>(name: &str, whole: &S::Size, parts: &S::Size, space: &m
     }
 }
 
-/// Values behind each other along an axis; of values that are stacked, the shape of each.
+/// Concatenation along an axis; of a stack, where `axis` is out of range, the common shape.
 fn concat<S: Space>(name: &str, pieces: &Shapes<'_, S>, axis: usize, space: &mut S) -> Inferred<S> {
     let mut shape = copied(pieces[0]);
     for piece in &pieces[1..] {
@@ -397,13 +390,12 @@ fn concat<S: Space>(name: &str, pieces: &Shapes<'_, S>, axis: usize, space: &mut
     Ok(shape)
 }
 
-/// A shape in brackets.
 pub(crate) fn shape_text<S: Space>(shape: &[S::Size], space: &S) -> String {
     let sizes: Vec<String> = shape.iter().map(|size| space.text(size)).collect();
     format!("[{}]", sizes.join(", "))
 }
 
-/// Extents that are numbers.
+/// Numeric extents.
 pub(crate) struct Numbers;
 
 impl Space for Numbers {
@@ -421,7 +413,7 @@ impl Space for Numbers {
         a == b
     }
 
-    // What saturates is refused when its memory is asked for.
+    // A saturated size fails when its memory is allocated.
     fn add(&mut self, a: &usize, b: &usize) -> usize {
         a.saturating_add(*b)
     }

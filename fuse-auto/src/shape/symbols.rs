@@ -1,39 +1,35 @@
-//! Extents with symbols: every axis of an argument has one, as has every size that is an argument; operations make those one that
-//! must be equal.
+//! Symbolic extents: every axis of an argument and every size argument has a symbol; operations unify symbols that must
+//! be equal.
 //!
-//! Where the language has no way to write what an operation needs (half of an unknown extent, a sum that must equal another sum),
-//! the symbols in it become the numbers that they are: the function then serves these extents only, which is kept as what it requires.
+//! Some relations cannot be written in the language, such as half of an unknown extent or equal sums. Their symbols
+//! become numbers; the function then serves these extents only, which [`Required`] states.
 
 use fuse_artifact::{Size, SymbolId};
 
 use crate::shape::infer::Space;
 
-/// The symbols of one function.
 #[derive(Default)]
 pub(crate) struct Symbols {
-    /// What each symbol is, in the launch that the function is written for.
     values: Vec<u64>,
-    /// What each symbol turned out to be.
+    /// Size that each symbol was unified with.
     bound: Vec<Option<Size>>,
-    /// How many symbols are axes; the others are sizes that are arguments.
     axes: usize,
-    /// What the function takes for granted of its arguments' extents.
+    /// Assumptions about the extents of arguments.
     pub(crate) required: Vec<Required>,
 }
 
-/// What a function takes for granted, in terms of the symbols of its arguments' axes.
+/// An assumption of a function, in terms of the symbols of its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Required {
-    /// The extent is this.
     Is(SymbolId, u64),
-    /// The size is not 1: it was not broadcast.
+    /// The size is not 1, so it was not broadcast.
     NotOne(Size),
-    /// The size is not 0: products in which it is a factor say that the others are equal.
+    /// The size is not 0, so equal products with this factor have equal cofactors.
     NotZero(Size),
 }
 
 impl Required {
-    /// Whether it holds for these values of the symbols.
+    /// True if it holds for these values of the symbols.
     pub(crate) fn holds(&self, values: &[u64]) -> bool {
         match self {
             Self::Is(symbol, value) => values.get(usize::from(*symbol)) == Some(value),
@@ -44,7 +40,7 @@ impl Required {
 }
 
 impl Symbols {
-    /// The extent of an axis of an argument. One that is 1 is no symbol.
+    /// The extent of an argument's axis; an extent of 1 is no symbol.
     pub(crate) fn axis(&mut self, value: usize) -> Size {
         let symbol = self.values.len() as SymbolId;
         self.values.push(value as u64);
@@ -54,19 +50,18 @@ impl Symbols {
         one.unwrap_or_else(|| Size::symbol(symbol))
     }
 
-    /// A size that is an argument; all of them come behind the axes.
     pub(crate) fn argument(&mut self, value: u32) -> Size {
         self.values.push(value.into());
         self.bound.push(None);
         Size::symbol((self.values.len() - 1) as SymbolId)
     }
 
-    /// The position among the arguments, if a symbol is no axis.
+    /// The position among the size arguments; `None` for an axis.
     pub(crate) fn argument_position(&self, symbol: SymbolId) -> Option<usize> {
         usize::from(symbol).checked_sub(self.axes)
     }
 
-    /// A size with nothing in it that is known to be something else.
+    /// The size with all unified symbols substituted.
     pub(crate) fn resolved(&self, size: &Size) -> Size {
         let mut sum = Size::default();
         for term in size.terms.iter() {
@@ -87,7 +82,7 @@ impl Symbols {
         size.eval(&self.values).unwrap_or(0)
     }
 
-    /// Makes every symbol of a size the number that it is.
+    /// Binds every symbol of a size to its value.
     fn freeze(&mut self, size: &Size) -> Size {
         let mut size = self.resolved(size);
         while let Some(&symbol) = size.terms.iter().find_map(|term| term.symbols.first()) {
@@ -97,7 +92,7 @@ impl Symbols {
         size
     }
 
-    /// Makes numbers of a size that the language cannot write: one in which something unknown is taken away.
+    /// Freezes a size that the language cannot write: one that subtracts a symbol.
     pub(crate) fn keep_writable(&mut self, size: &Size) {
         let size = self.resolved(size);
         if size.terms.iter().any(|term| term.coefficient < 0 && !term.symbols.is_empty()) {
@@ -112,7 +107,7 @@ impl Symbols {
         self.bound[usize::from(symbol)] = Some(size);
     }
 
-    /// Makes two products equal by what one symbol is once their common factors are left out, if that can be said.
+    /// Unifies two products by one symbol after removing common factors, if possible.
     fn unify_products(&mut self, a: &Size, b: &Size) -> bool {
         let ([left], [right]) = (&*a.terms, &*b.terms) else { return false };
         let (mut one, mut other, mut common) = (left.symbols.to_vec(), right.symbols.to_vec(), vec![]);
@@ -136,14 +131,13 @@ impl Symbols {
         is_equal
     }
 
-    /// Makes two sizes equal by what one symbol is, if that can be said.
     fn unify(&mut self, a: &Size, b: &Size) -> bool {
         let (a, b) = without_common(&self.resolved(a), &self.resolved(b));
         if a == b {
             return true;
         }
         let pairs = [(a.clone(), b.clone()), (b.clone(), a.clone())];
-        // The later symbol is the earlier one.
+        // Bind the later symbol to the earlier one.
         let mut best: Option<(SymbolId, Size)> = None;
         for (one, other) in pairs {
             if let Some(symbol) = one.as_symbol().filter(|symbol| !mentions(&other, *symbol))
@@ -177,7 +171,7 @@ impl Space for Symbols {
         if self.value(&size) == 1 {
             return self.freeze(&size).is_one();
         }
-        // The extent of a tensor is 1 only where its type says so.
+        // A tensor's extent is 1 only if its type says so.
         if size.as_symbol().is_none_or(|symbol| self.argument_position(symbol).is_some()) {
             self.required.push(Required::NotOne(size));
         }
@@ -221,7 +215,6 @@ impl Space for Symbols {
     }
 
     fn at_most(&mut self, a: &Size, b: &Size) -> bool {
-        // The launch checks it.
         self.value(&self.resolved(a)) <= self.value(&self.resolved(b))
     }
 
@@ -230,7 +223,7 @@ impl Space for Symbols {
         if have == want {
             return true;
         }
-        // `[B, K]` as `[B, 12, 32]` says what K is. If other symbols are left, the launch compares the products.
+        // `[B, K]` as `[B, 12, 32]` determines K. The launch compares products that keep other symbols.
         self.unify_products(&have, &want);
         self.value(&have) == self.value(&want)
     }
@@ -240,7 +233,7 @@ impl Space for Symbols {
     }
 }
 
-/// Two sizes without the terms that both have: `A + 1` and `B + 1` are equal where `A` and `B` are.
+/// Both sizes without common terms: `A + 1` equals `B + 1` if `A` equals `B`.
 fn without_common(a: &Size, b: &Size) -> (Size, Size) {
     let more = |a: &Size, b: &Size| Size {
         terms: a.sub(b).terms.iter().filter(|term| term.coefficient > 0).cloned().collect::<Vec<_>>().into(),
