@@ -1,4 +1,4 @@
-//! Lazy tensors as programs use them: methods that record, and functions that evaluate, configure and explain.
+//! Public interface: methods that record, and functions that evaluate, configure and explain.
 
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) mod benchmark;

@@ -1,7 +1,7 @@
-//! Evaluation: what is behind some values becomes one launch.
+//! Evaluation: compiles and launches the pending operations behind some values.
 //!
-//! An evaluation claims its values first, so that threads that want one value run it once. Whoever waits for a claim holds none, so
-//! that no two evaluations can wait for each other.
+//! An evaluation claims its values first, so several threads that need one value run it once. A thread that waits for a
+//! claim holds none, so evaluations cannot deadlock.
 
 pub(crate) mod session;
 mod weights;
@@ -34,7 +34,7 @@ use crate::{
     trace::Trace,
 };
 
-/// The claims of an evaluation, which end with it, also if it panics.
+/// Claims of an evaluation, released on drop, also after a panic.
 struct Claimed<'n> {
     nodes: SmallVec<[&'n Arc<Node>; 4]>,
     claim: Arc<Claim>,
@@ -49,7 +49,7 @@ impl Drop for Claimed<'_> {
     }
 }
 
-/// Claims all values that have none yet, or gives what to wait for.
+/// Claims all unclaimed values, or returns the claim to wait for.
 fn claim<'n>(roots: &[&'n Arc<Node>]) -> Result<Claimed<'n>, Arc<Claim>> {
     let mut claimed = Claimed { nodes: SmallVec::new(), claim: Arc::default() };
     for root in roots {
@@ -73,20 +73,20 @@ thread_local! {
     static TRACE: RefCell<Trace> = RefCell::new(Trace::default());
 }
 
-/// Values that keep how they were computed, for gradients.
+/// Values that keep their inputs for later gradients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Keep {
-    /// But for those that gradients are part of.
+    /// All but values computed from gradients.
     Forward,
     All,
 }
 
-/// Evaluates a value that was left. An error is told when the value is asked for.
+/// Evaluates a left value. Errors are reported when the value is requested.
 fn evaluate_left(node: &Arc<Node>) {
     _ = evaluate_claimed(&[node], Keep::All);
 }
 
-/// Computes values on one device.
+/// Computes pending values, which must be on one device.
 ///
 /// # Errors
 /// [`Error::Written`], those of compiling, and those of launches.
@@ -140,13 +140,13 @@ fn run(roots: &[&Arc<Node>], keep: Keep, trace: &mut Trace) -> Result<(), Error>
     }
     let kept = trace.outputs.iter().map(|&output| &trace.nodes[output as usize]).filter(|node| keeps(node));
     auto.memory.keep(kept, trace.operations() as u64, bytes);
-    // Without a lock, and behind the trace's own handles.
+    // Without a lock, and after the trace dropped its own handles.
     trace.clear();
     forgotten.into_iter().for_each(drop_all);
     Ok(())
 }
 
-/// Notes what an evaluation needed that others had left, what it wrote without being asked, and what it leaves.
+/// Records lessons: left values that were needed, unasked outputs, and values left now.
 fn learn(trace: &Trace, memory: &Memory, bytes: u64) {
     trace.needed.iter().for_each(|lesson| memory.note(*lesson, true));
     for (node, _) in &trace.lessons {
@@ -164,8 +164,8 @@ fn learn(trace: &Trace, memory: &Memory, bytes: u64) {
     memory.leave(held.map(|&left| &trace.nodes[left as usize]), bytes);
 }
 
-/// Bytes of tensors that a trace reads and that nothing but lazy values holds. Those that many evaluations read are the program's own:
-/// they do not count.
+/// Bytes of tensors that a trace reads and only lazy values hold. Tensors that many evaluations read belong to the
+/// program and do not count.
 fn bytes_read(trace: &Trace) -> u64 {
     let of = |(node, bytes): &(u32, u64)| {
         let reads = trace.nodes[*node as usize].reads.fetch_add(1, Ordering::Relaxed);
@@ -174,7 +174,7 @@ fn bytes_read(trace: &Trace) -> u64 {
     trace.own.iter().map(of).sum()
 }
 
-/// Finds or makes what runs a trace, as a configuration says; with it, which weights are not quantized, and why.
+/// The function of a trace for a configuration, and the weights that are not quantized, with reasons.
 ///
 /// # Errors
 /// Those of compiling, and of quantizing weights.
@@ -190,7 +190,6 @@ pub(crate) fn version(
     Ok((graphs.function(trace, mode, device)?, unquantized))
 }
 
-/// How a trace is cut into kernels.
 pub(crate) fn mode<'c>(device: &Device, config: &'c FusionConfig, trace: &Trace) -> Mode<'c> {
     let largest = trace.outputs.iter().map(|&output| trace.nodes[output as usize].elements()).max();
     match &config.enabled_patterns {
@@ -200,14 +199,13 @@ pub(crate) fn mode<'c>(device: &Device, config: &'c FusionConfig, trace: &Trace)
     }
 }
 
-/// The size class of what a trace reads.
 #[cfg(not(target_arch = "wasm32"))]
 fn size_class(trace: &Trace) -> u32 {
     let elements = trace.leaves.iter().map(|(leaf, _)| trace.nodes[*leaf as usize].elements() as u64);
     class_of(elements.fold(0, u64::saturating_add))
 }
 
-/// Of a fused function and the same unfused the faster, which stays for graphs of this size, if that is wanted.
+/// The faster of the fused and the unfused function, if `adaptive` is set; the choice is kept for graphs of this size.
 #[cfg(not(target_arch = "wasm32"))]
 fn faster(device: &Device, config: &FusionConfig, trace: &mut Trace, fused: Ready) -> Result<Ready, Error> {
     if !config.adaptive || !fused.code.source.starts_with("pub fn") {
@@ -224,7 +222,7 @@ fn faster(device: &Device, config: &FusionConfig, trace: &mut Trace, fused: Read
     if !is_measured {
         return Ok(unfused);
     }
-    // What cannot be measured, as within a capture, runs fused and is not measured again.
+    // If measuring fails, such as within a capture, the graph runs fused and is not measured again.
     let Ok(times) = measure(device, [&fused.code.function, &unfused.code.function], &trace.args()) else {
         return Ok(fused);
     };
@@ -236,7 +234,6 @@ fn faster(device: &Device, config: &FusionConfig, trace: &mut Trace, fused: Read
     Ok(if choice == Choice::Fused { fused } else { unfused })
 }
 
-/// For each output, what it was computed from.
 fn origins(trace: &Trace) -> SmallVec<[Arc<Origin<Node>>; 4]> {
     if let [output] = trace.outputs.as_slice() {
         let read = trace.sources().filter(|source| source != output);
@@ -246,7 +243,7 @@ fn origins(trace: &Trace) -> SmallVec<[Arc<Origin<Node>>; 4]> {
     let sets = trace.dependencies(&sources);
     let mut origins: SmallVec<[Arc<Origin<Node>>; 4]> = SmallVec::with_capacity(sets.len());
     for (number, set) in sets.iter().enumerate() {
-        // Most results of one evaluation depend on the same values.
+        // Most results of one evaluation share their origin.
         let same = (number.saturating_sub(8)..number).rev().find(|&earlier| sets[earlier] == *set);
         origins.push(same.map(|same| Arc::clone(&origins[same])).unwrap_or_else(|| {
             let depends = |source: &usize| set[source / 64] >> (source % 64) & 1 == 1;

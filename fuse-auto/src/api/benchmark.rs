@@ -1,4 +1,4 @@
-//! Measuring a kind of fusion on a device.
+//! Benchmarks of kinds of fusion.
 
 use std::sync::Arc;
 
@@ -14,23 +14,23 @@ use crate::{
     trace::Trace,
 };
 
-/// The times of a kind of fusion.
+/// Times of a kind of fusion.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct BenchmarkResult {
-    /// The kind.
+    /// The kind of fusion.
     pub pattern: FusionPattern,
-    /// The elements of the result.
+    /// Elements of the result.
     pub tensor_size: usize,
-    /// The time with a kernel for each operation, in milliseconds.
+    /// Time with a kernel for each operation, in milliseconds.
     pub unfused_time_ms: f64,
-    /// The time as fused, in milliseconds.
+    /// Time of fused kernels, in milliseconds.
     pub fused_time_ms: f64,
-    /// The first divided by the second.
+    /// `unfused_time_ms / fused_time_ms`.
     pub speedup: f32,
 }
 
-/// Measures an example of a kind of fusion with about so many elements, fused and not. Waits for the device.
+/// Measures an example of a kind of fusion with about `size` elements, fused and unfused. Waits for the device.
 ///
 /// # Errors
 /// Those of evaluating.
@@ -48,9 +48,9 @@ pub fn benchmark_pattern(device: &Device, pattern: FusionPattern, size: usize) -
     Ok(BenchmarkResult { pattern, tensor_size: node.elements(), unfused_time_ms, fused_time_ms, speedup })
 }
 
-/// An expression of a kind, with about so many elements.
+/// An example of a kind of fusion with about `size` elements.
 fn example(device: &Device, pattern: FusionPattern, size: usize) -> Result<LazyTensor, Error> {
-    // A multiple of 32, which quantized rows need.
+    // Quantized rows need a multiple of 32.
     let side = (size as f64).sqrt().ceil().max(1.0) as usize;
     let side = side.next_multiple_of(32);
     let vector = |seed: u64| -> Result<LazyTensor, Error> { Ok(Tensor1::<f32>::rand(device, [size], seed)?.into()) };

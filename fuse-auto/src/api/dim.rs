@@ -1,7 +1,7 @@
-//! Sizes that a program gives: numbers, and extents of values.
+//! Sizes that operations take.
 //!
-//! `64` is part of the compiled function. `x.dim(0)` and `Dim::open(64)` are whatever they are when the function runs, so that other
-//! batch sizes compile nothing.
+//! `64` is part of the compiled function. `x.dim(0)` and `Dim::open(64)` are known at launch only, so other batch sizes
+//! compile nothing.
 
 use std::{
     ops::{Add, Mul, Sub},
@@ -16,34 +16,33 @@ use crate::{
     op::extent::{Extent, Operator},
 };
 
-/// A size that an operation is given: a number, the extent of an axis ([`LazyTensor::dim`](crate::LazyTensor::dim)), an argument of the compiled function
-/// ([`Dim::open`]), or a sum, difference or product of such.
+/// A size for an operation: a number, the extent of an axis ([`LazyTensor::dim`](crate::LazyTensor::dim)), an argument
+/// of the compiled function ([`Dim::open`]), or a sum, difference or product of these.
 #[derive(Clone, Debug)]
 pub struct Dim {
     pub(crate) size: usize,
     pub(crate) form: Form,
 }
 
-/// Where a size comes from.
 #[derive(Clone, Debug)]
 pub(crate) enum Form {
     Number,
     Axis(Arc<Node>, u8),
-    /// An argument of the compiled function, with its identity.
+    /// An argument of the compiled function, by identity.
     Open(u32),
     Of(Operator, Box<(Dim, Dim)>),
 }
 
-/// The most parts that a size stays open with: a loop may make it longer without end.
+/// Maximum number of parts of an open size; loops could extend it without end.
 const MOST_PARTS: usize = 64;
 
-/// The identity of the next open size.
 static NEXT_OPEN: AtomicU32 = AtomicU32::new(0);
 
 impl Dim {
-    /// A size that is an argument of the compiled function: a graph with another number compiles nothing.
+    /// A size that is an argument of the compiled function: another value of it compiles nothing.
     ///
-    /// Clones are the same argument; two open sizes of one number are two arguments. A size of 2³² or more is part of the function.
+    /// Clones are the same argument; two open sizes of equal value are two arguments. A size of 2³² or more is part of
+    /// the function.
     ///
     /// ```no_run
     /// # use fuse_auto::{Dim, Error, LazyTensor};
@@ -59,7 +58,7 @@ impl Dim {
         }
     }
 
-    /// A range of numbers as an open start and an open length, unless it is reversed. Other sizes stay as they are.
+    /// A range of numbers as open start and open length, unless reversed. Other sizes stay unchanged.
     pub(crate) fn open_range(start: Self, end: Self) -> [Self; 2] {
         match (&start.form, &end.form) {
             (Form::Number, Form::Number) if start.size <= end.size => {
@@ -71,12 +70,11 @@ impl Dim {
         }
     }
 
-    /// The size.
+    /// The value of the size.
     pub fn get(&self) -> usize {
         self.size
     }
 
-    /// How many numbers, axes and arguments it is made of.
     fn parts(&self) -> usize {
         match &self.form {
             Form::Number | Form::Axis(..) | Form::Open(_) => 1,
@@ -84,7 +82,7 @@ impl Dim {
         }
     }
 
-    /// The size in terms of `inputs`, to which the values whose axes it names are added.
+    /// The size in terms of `inputs`; appends the values whose axes it names.
     pub(crate) fn extent(&self, inputs: &mut Inputs) -> Extent {
         match &self.form {
             Form::Number => Extent::Number(self.size),
@@ -123,7 +121,8 @@ impl From<&Self> for Dim {
     }
 }
 
-/// A size of two; differences stop at 0, sums and products at the largest number. One of too many parts is a number.
+/// Combines two sizes. Differences saturate at 0, sums and products at the maximum. A size of too many parts becomes a
+/// number.
 fn of(operator: Operator, left: Dim, right: Dim) -> Dim {
     let size = match operator {
         Operator::Add => left.size.saturating_add(right.size),

@@ -1,4 +1,4 @@
-//! Evaluation of several values: those that are listed, or those that a thread recorded.
+//! Evaluation of several values, and of everything a thread recorded.
 
 use std::{
     cell::RefCell,
@@ -16,7 +16,7 @@ use crate::{
     trace::held,
 };
 
-/// The nodes of values on one device.
+/// The nodes of values, which must be on one device.
 pub(crate) fn nodes_of<'v>(values: &[&'v LazyTensor]) -> Result<SmallVec<[&'v Arc<Node>; 4]>, Error> {
     let mut nodes: SmallVec<[&Arc<Node>; 4]> = SmallVec::new();
     for value in values {
@@ -30,7 +30,7 @@ pub(crate) fn nodes_of<'v>(values: &[&'v LazyTensor]) -> Result<SmallVec<[&'v Ar
     Ok(nodes)
 }
 
-/// Computes several values in one function: what they share is computed once.
+/// Computes several values in one function, which computes shared operations once.
 ///
 /// # Errors
 /// As [`LazyTensor::eval`]; [`Error::Operation`] if they are on different devices.
@@ -38,7 +38,7 @@ pub fn eval_all(values: &[&LazyTensor]) -> Result<(), Error> {
     evaluate(&nodes_of(values)?, Keep::Forward)
 }
 
-/// Evaluates all that this thread recorded on a device, somebody holds, and nobody asked for.
+/// Evaluates all pending values that this thread recorded on a device and that are still held.
 ///
 /// # Errors
 /// As [`LazyTensor::eval`].
@@ -48,18 +48,17 @@ pub fn flush(device: &Device) -> Result<(), Error> {
 }
 
 thread_local! {
-    /// What this thread recorded, for `flush`.
     static RECORDED: RefCell<Recorded> = const { RefCell::new(Recorded { nodes: vec![], keep: 64 }) };
 }
 
 struct Recorded {
     nodes: Vec<Weak<Node>>,
-    /// How long the list may be before those that are gone are left out.
+    /// Length at which dead nodes are removed.
     keep: usize,
 }
 
 pub(crate) fn remember(node: &Arc<Node>) {
-    // A thread that ends records nothing that it could flush.
+    // A thread that is ending cannot flush.
     _ = RECORDED.try_with(|recorded| {
         let mut recorded = recorded.borrow_mut();
         recorded.nodes.push(Arc::downgrade(node));
@@ -70,12 +69,12 @@ pub(crate) fn remember(node: &Arc<Node>) {
     });
 }
 
-/// The values that this thread recorded on a device and that nobody evaluated.
+/// Takes the pending nodes that this thread recorded on a device.
 fn recorded(device: &Device) -> Vec<Arc<Node>> {
     let all: Vec<Arc<Node>> = RECORDED
         .try_with(|recorded| recorded.borrow_mut().nodes.drain(..).filter_map(|node| node.upgrade()).collect())
         .unwrap_or_default();
-    // Those of other devices are still recorded.
+    // Nodes of other devices stay recorded.
     let (pending, others): (Vec<_>, Vec<_>) =
         all.into_iter().filter(|node| !node.is_evaluated()).partition(|node| node.device.is(device));
     others.iter().for_each(remember);

@@ -1,4 +1,4 @@
-//! What would run: the source of a graph, its plan, and what fusing saves.
+//! Explanations: source, plan and fusions of an evaluation.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -21,46 +21,48 @@ use crate::{
     trace::{Ref, Trace},
 };
 
-/// What evaluating some values would run.
+/// The work of an evaluation.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Explanation {
-    /// The graph as a `fuse!` function, to be pasted into a crate.
+    /// The graph as a `fuse!` function, which can be pasted into a crate.
     pub source: String,
-    /// How it is cut into kernels.
+    /// Its kernels.
     pub plan: Plan,
-    /// The fusions, the best first.
+    /// Its fusions, by estimated speed-up.
     pub opportunities: Vec<FusionOpportunity>,
-    /// The values that are written although they were not asked for, as the numbers of their statements in the source: they are held,
-    /// and an earlier evaluation left them and needed them again.
+    /// Statement numbers of values that are written unasked: they are held, and an earlier evaluation left them and
+    /// needed them again.
     pub written: Vec<usize>,
-    /// The values that are held and not written, by the same numbers: asked for later, they are computed again, at most once.
+    /// Statement numbers of values that are held and not written. If requested later, each is recomputed at most once.
     pub left: Vec<usize>,
-    /// Weights that [`FusionConfig::quantize_weights`](crate::FusionConfig::quantize_weights) leaves as they are, and why.
+    /// Weights that [`FusionConfig::quantize_weights`](crate::FusionConfig::quantize_weights) leaves unchanged, with
+    /// reasons.
     pub unquantized: Vec<String>,
 }
 
-/// Operations that share a kernel, and what that saves.
+/// Operations that share a kernel, with the estimated savings.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct FusionOpportunity {
-    /// The kind.
+    /// The kind of fusion.
     pub pattern: FusionPattern,
-    /// The operations, as the numbers of their statements in the source.
+    /// Statement numbers of the operations in the source.
     pub node_ids: Vec<usize>,
-    /// The time of a kernel for each of them, divided by that of one for all, as memory traffic and dispatches say.
+    /// Estimated time of a kernel for each operation divided by that of the fused kernel, from memory traffic and
+    /// dispatches.
     pub estimated_speedup: f32,
-    /// Bytes of values that are neither written nor read.
+    /// Bytes of intermediates that are neither written nor read.
     pub memory_savings: usize,
 }
 
-/// What a GPU moves in the time of a dispatch: 1 TB/s for 2 µs.
+/// Bytes that a GPU moves during a dispatch: 1 TB/s for 2 µs.
 const DISPATCH_BYTES: u64 = 2 << 20;
 
-/// What evaluating some values together would run; compiles it, and runs nothing.
+/// Explains the evaluation of some values together. Compiles it without running it.
 ///
 /// # Errors
-/// Those that evaluating would have before launching.
+/// Those of evaluating before the launch.
 pub fn explain(values: &[&LazyTensor]) -> Result<Explanation, Error> {
     let nodes = nodes_of(values)?;
     let pending: Vec<&Arc<Node>> = nodes.into_iter().filter(|node| !node.is_evaluated()).collect();
@@ -88,7 +90,7 @@ pub fn explain(values: &[&LazyTensor]) -> Result<Explanation, Error> {
     Ok(Explanation { source: source.clone(), plan: function.plan.clone(), opportunities, unquantized, written, left })
 }
 
-/// What fusing saves, the best first.
+/// Fusions with their savings, by estimated speed-up.
 fn opportunities(trace: &Trace, fusions: &[Fusion]) -> Vec<FusionOpportunity> {
     let statements = statements(trace);
     let bytes = |node: usize| {
@@ -98,7 +100,7 @@ fn opportunities(trace: &Trace, fusions: &[Fusion]) -> Vec<FusionOpportunity> {
     let of = |fusion: &Fusion| {
         let number = |node: &usize| statements.binary_search(node).ok();
         let savings: u64 = fusion.inner.iter().map(|&node| 2 * bytes(node)).sum();
-        // What every operation would read and write by itself.
+        // Traffic of a kernel for each operation.
         let apart: u64 =
             fusion.nodes.iter().map(|&node| bytes(node) + inputs(trace, node).map(bytes).sum::<u64>()).sum();
         let (dispatches, apart) = (fusion.nodes.len() as u64, apart.max(savings));
@@ -120,17 +122,18 @@ fn inputs(trace: &Trace, node: usize) -> impl Iterator<Item = usize> + '_ {
     trace.inputs(node).iter().filter_map(of)
 }
 
-/// What happened on a device so far.
+/// Statistics of a device so far.
 pub fn stats(device: &Device) -> FusionStats {
     let auto = Session::of(device);
     FusionStats { code_bytes: used(), dropped: dropped(), measured: auto.adaptive.measured(), ..auto.graphs.stats() }
 }
 
 impl LazyTensor {
-    /// The graph behind this value as a `fuse!` function: pasted into a crate, it is compiled while the program is built.
+    /// The graph behind this value as a `fuse!` function. Pasted into a crate, it is compiled while the program is
+    /// built.
     ///
     /// # Errors
-    /// [`Error::Operation`] if it has been evaluated, and the error that an operator's value carries.
+    /// [`Error::Operation`] if the value is evaluated, and the error that an operator's value carries.
     pub fn source(&self) -> Result<String, Error> {
         let node = self.node()?;
         if node.is_evaluated() {

@@ -1,4 +1,4 @@
-//! [`LazyTensor`]: a value that is computed when it is asked for.
+//! [`LazyTensor`]: a value that is computed when it is needed.
 
 use std::{
     fmt,
@@ -26,11 +26,12 @@ use crate::{
     op::Op,
 };
 
-/// A tensor whose value is computed when somebody asks for it, together with all that it depends on, in as few kernels as `fuse!`
-/// would make of the same expression.
+/// A tensor whose value is computed on request, together with its pending dependencies, in as few kernels as `fuse!`
+/// would use for the same expression.
 ///
-/// Dtype and rank are values. Cloning is cheap and shares the value; threads may share it. Methods record operations and check
-/// dtypes and shapes at once; they run nothing. An operator (`&a + &b`) cannot return an error: its value carries it to the next method.
+/// Dtype and rank are dynamic. Clones share the value, also between threads. Methods record operations, check dtypes
+/// and shapes at once, and run nothing. An operator (`&a + &b`) cannot return an error: its value carries the error to
+/// the next method.
 #[derive(Clone)]
 pub struct LazyTensor {
     node: Result<Arc<Node>, Arc<Error>>,
@@ -41,7 +42,7 @@ impl LazyTensor {
         Self { node: Ok(Arc::new(node)) }
     }
 
-    /// The value of an operator: an error waits for the next method.
+    /// The value of an operator, which carries an error to the next method.
     pub(crate) fn of_result(result: Result<Self, Error>) -> Self {
         result.unwrap_or_else(|error| match error {
             Error::Earlier(error) => Self { node: Err(error) },
@@ -54,7 +55,7 @@ impl LazyTensor {
         self.node.as_ref().map_err(|error| Error::Earlier(Arc::clone(error)))
     }
 
-    /// Whether both are the same value, not only equal ones.
+    /// True if both are the same node.
     pub(crate) fn is(&self, other: &Self) -> bool {
         matches!((&self.node, &other.node), (Ok(a), Ok(b)) if Arc::ptr_eq(a, b))
     }
@@ -90,16 +91,16 @@ impl LazyTensor {
         })
     }
 
-    /// The value of a tensor that is a weight: where [`FusionConfig::quantize_weights`](crate::FusionConfig::quantize_weights) asks
-    /// for it, products read it quantized.
+    /// A weight: products read it quantized if
+    /// [`FusionConfig::quantize_weights`](crate::FusionConfig::quantize_weights) is set.
     pub fn weight<T: Element, const D: usize>(tensor: &Tensor<T, D>) -> Self {
         Self::leaf(tensor.device(), T::DTYPE, tensor.shape().into(), Data::Tensor(tensor.raw().follow()), true)
     }
 
-    /// The element type. That of a quantized tensor is `f32`, the one of its values.
+    /// The element type; of a quantized tensor `f32`, the type of its values.
     ///
     /// # Errors
-    /// The one that an operator's value carries.
+    /// The error that an operator's value carries.
     pub fn dtype(&self) -> Result<DType, Error> {
         Ok(self.node()?.dtype)
     }
@@ -107,19 +108,20 @@ impl LazyTensor {
     /// The dimensions, outermost first.
     ///
     /// # Errors
-    /// The one that an operator's value carries.
+    /// The error that an operator's value carries.
     pub fn shape(&self) -> Result<Vec<usize>, Error> {
         Ok(self.node()?.shape.to_vec())
     }
 
-    /// The extent of an axis, negative ones counted from the end, as a size for `reshape`, `slice` and others that stays open: the
-    /// compiled function serves other extents as well. Of an axis that does not exist, and of an error, 0, which these refuse.
+    /// The extent of an axis as an open size for `reshape`, `slice` and others: the compiled function serves other
+    /// extents as well. Negative axes count from the end. An axis that does not exist, and an error, give 0, which
+    /// these operations refuse.
     pub fn dim(&self, axis: isize) -> Dim {
         let Ok(node) = self.node() else { return Dim::from(0) };
         let rank = node.shape.len();
         let position = if axis < 0 { rank.checked_sub(axis.unsigned_abs()) } else { Some(axis.unsigned_abs()) };
         match position.filter(|&position| position < rank) {
-            // A literal 1 is what it is to the compiler.
+            // The compiler treats extents of 1 as literals.
             Some(position) if node.shape[position] == 1 => Dim::from(1),
             Some(position) => {
                 Dim { size: node.shape[position], form: Form::Axis(axis_origin(node, position), position as u8) }
@@ -131,23 +133,27 @@ impl LazyTensor {
     /// The device that holds it.
     ///
     /// # Errors
-    /// The one that an operator's value carries.
+    /// The error that an operator's value carries.
     pub fn device(&self) -> Result<&Device, Error> {
         Ok(&self.node.as_ref().map_err(|error| Error::Earlier(Arc::clone(error)))?.device)
     }
 
-    /// Whether its value is in memory, or on its way there.
+    /// True if its value is in memory, or its computation was launched.
     ///
     /// # Errors
-    /// The one that an operator's value carries.
+    /// The error that an operator's value carries.
     pub fn is_evaluated(&self) -> Result<bool, Error> {
         Ok(self.node()?.is_evaluated())
     }
 
-    /// Computes the value and writes it to memory; does not wait for the device. What else is held of the values on the way stays
-    /// recorded, and is computed again if it is asked for: [`eval_all`](crate::eval_all) computes several values at once. For
-    /// gradients, the value keeps how it was computed, unless gradients are part of it, while it is one of the 256 that were asked for
-    /// last, at most 4,096 operations are behind these, and the tensors that only these keep alive are within
+    /// Computes the value and writes it to memory, without waiting for the device.
+    ///
+    /// Other held values on the way stay recorded and are recomputed on request; [`eval_all`](crate::eval_all) computes
+    /// several values at once.
+    ///
+    /// The value keeps its inputs for later gradients, unless it was computed from gradients. It drops them when it is
+    /// no longer among the 256 values requested last. It also drops them when more than 4,096 operations are behind
+    /// these, or when the tensors that only these keep alive exceed
     /// [`FusionConfig::max_pending_bytes`](crate::FusionConfig::max_pending_bytes).
     ///
     /// # Errors
@@ -159,7 +165,7 @@ impl LazyTensor {
     /// The value as a tensor of `D` axes.
     ///
     /// # Errors
-    /// [`Error::Operation`] if it has another dtype or rank, and those of [`eval`](Self::eval).
+    /// [`Error::Operation`] if its dtype or rank differs, and those of [`eval`](Self::eval).
     pub fn tensor<T: Element, const D: usize>(&self) -> Result<Tensor<T, D>, Error> {
         let node = self.node()?;
         if node.dtype != T::DTYPE || node.shape.len() != D || node.packing.is_some() {
@@ -169,16 +175,16 @@ impl LazyTensor {
         Ok(Tensor::from_raw(self.raw()?))
     }
 
-    /// The values, last axis fastest, once they are there.
+    /// Reads the values back, last axis fastest.
     ///
     /// # Errors
-    /// [`Error::Operation`] if they are of another dtype, those of [`eval`](Self::eval), and those of reading back.
+    /// [`Error::Operation`] if the dtype differs, those of [`eval`](Self::eval), and those of reading back.
     pub async fn to_vec<T: Element>(&self) -> Result<Vec<T>, Error> {
         let flat = self.flat::<T>()?;
         Ok(flat.to_vec().await?)
     }
 
-    /// As [`to_vec`](Self::to_vec), waiting for it.
+    /// As [`to_vec`](Self::to_vec), blocking.
     ///
     /// # Errors
     /// As [`to_vec`](Self::to_vec).
@@ -196,13 +202,11 @@ impl LazyTensor {
         Ok(Tensor::from_raw(self.raw()?.reshape(&[node.elements()])?))
     }
 
-    /// The value of one number that nobody else has.
     pub(crate) fn of_number(tensor: RawTensor) -> Self {
         let (device, dtype) = (tensor.device().clone(), tensor.dtype());
         Self::leaf(&device, dtype, [].into(), Data::Tensor(tensor), false)
     }
 
-    /// The evaluated tensor.
     pub(crate) fn raw(&self) -> Result<RawTensor, Error> {
         let node = self.node()?;
         evaluate(&[node], Keep::Forward)?;
@@ -213,7 +217,7 @@ impl LazyTensor {
     }
 }
 
-/// Operations that are recorded after a later write to the tensor see the new values.
+/// Operations recorded after a later write to the tensor read the new values.
 impl<T: Element, const D: usize> From<&Tensor<T, D>> for LazyTensor {
     fn from(tensor: &Tensor<T, D>) -> Self {
         Self::leaf(tensor.device(), T::DTYPE, tensor.shape().into(), Data::Tensor(tensor.raw().follow()), false)
@@ -226,14 +230,15 @@ impl<T: Element, const D: usize> From<Tensor<T, D>> for LazyTensor {
     }
 }
 
-/// A right operand of [`matmul`](LazyTensor::matmul), also transposed; elsewhere [`dequantize`](LazyTensor::dequantize) it.
+/// The right operand of [`matmul`](LazyTensor::matmul), also transposed. Other operations need
+/// [`dequantize`](LazyTensor::dequantize).
 impl<Q: Bits, const D: usize> From<&QTensor<Q, D>> for LazyTensor {
     fn from(tensor: &QTensor<Q, D>) -> Self {
         Self::leaf(tensor.device(), DType::F32, tensor.shape().into(), Data::Quantized(tensor.raw().clone()), false)
     }
 }
 
-/// Dtype, shape and operation; computes nothing.
+/// Dtype, shape and operation, without evaluation.
 impl fmt::Debug for LazyTensor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.node {
@@ -243,8 +248,8 @@ impl fmt::Debug for LazyTensor {
     }
 }
 
-/// The operand that an axis comes from, as far as pointwise operations of equal ranks lead: so a size does not keep what is computed
-/// alive, or compute it.
+/// The operand that an axis comes from, through pointwise operations of equal rank. A size therefore keeps no
+/// intermediate alive and computes none.
 fn axis_origin(node: &Arc<Node>, axis: usize) -> Arc<Node> {
     let mut at = Arc::clone(node);
     loop {

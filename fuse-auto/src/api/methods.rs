@@ -1,6 +1,6 @@
-//! The operations of the language as methods of [`LazyTensor`](crate::LazyTensor).
+//! Operations of the language as methods of [`LazyTensor`](crate::LazyTensor).
 //!
-//! Each checks dtypes and ranks, turns axes into positions, and records; extents are checked by `shape`.
+//! They check dtypes and ranks, resolve axes, and record. `shape` checks extents.
 
 pub(crate) mod axes;
 mod given;

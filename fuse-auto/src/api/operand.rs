@@ -1,4 +1,4 @@
-//! Operands: lazy tensors, and numbers that take the dtype of the tensors that they meet.
+//! Operands: lazy tensors, and numbers that take the dtype of the tensors they meet.
 
 use std::{ops::RangeInclusive, sync::Arc};
 
@@ -11,16 +11,16 @@ use crate::{
     node::{Input, Inputs, Node},
 };
 
-/// What an operation takes: a lazy tensor, or a number of the host.
+/// An operand: a lazy tensor, or a number of the host.
 ///
-/// A number takes the dtype of the tensor that it meets, if that can hold it, and is an argument of the compiled function.
+/// A number takes the dtype of the tensor it meets, if that can hold it. It is an argument of the compiled function.
 #[derive(Clone, Debug)]
 pub struct Operand(pub(crate) Given);
 
 #[derive(Clone, Debug)]
 pub(crate) enum Given {
     Value(LazyTensor),
-    /// A number, the dtype that it has by itself, and its value.
+    /// A number with its own dtype.
     Number(DType, f64),
 }
 
@@ -57,7 +57,7 @@ impl From<f64> for Operand {
 
 macro_rules! integers {
     ($($ty:ty),*) => { $(
-        /// An integer of the dtype that it meets.
+        /// An integer of the dtype it meets.
         impl From<$ty> for Operand {
             fn from(value: $ty) -> Self {
                 Self(Given::Number(DType::I32, value as f64))
@@ -75,7 +75,7 @@ impl From<bool> for Operand {
 }
 
 impl Operand {
-    /// The dtype, if it is a tensor's.
+    /// The dtype of a tensor; `None` for a number.
     pub(crate) fn tensor_dtype(&self) -> Result<Option<DType>, Error> {
         match &self.0 {
             Given::Value(value) => Ok(Some(value.node()?.dtype)),
@@ -83,7 +83,7 @@ impl Operand {
         }
     }
 
-    /// The operand as an input of this dtype; a number only if the dtype can hold it.
+    /// The operand as an input of this dtype, which must be able to hold a number.
     pub(crate) fn input(self, operation: &'static str, dtype: DType) -> Result<Input, Error> {
         match self.0 {
             Given::Value(value) => Ok(Input::of(value.node()?)),
@@ -101,7 +101,7 @@ impl Operand {
         }
     }
 
-    /// One number: of the host, or a tensor of rank 0.
+    /// A single number: of the host, or a tensor of rank 0.
     pub(crate) fn single(self, operation: &'static str, name: &str, dtype: DType) -> Result<Input, Error> {
         if let Given::Value(value) = &self.0 {
             let node = value.node()?;
@@ -114,7 +114,7 @@ impl Operand {
     }
 }
 
-/// The bits of a number as a `dtype`, as launches take scalars, if that holds it.
+/// The bits of a number as a scalar argument of `dtype`, if it can hold the number.
 fn bits(own: DType, number: f64, dtype: DType) -> Option<u32> {
     let is_whole = own.is_integer();
     match dtype {
@@ -128,7 +128,7 @@ fn bits(own: DType, number: f64, dtype: DType) -> Option<u32> {
     }
 }
 
-/// The node of an operand that is not quantized and has one of these dtypes.
+/// The node of an unquantized operand of one of these dtypes.
 pub(crate) fn plain<'n>(value: &'n LazyTensor, operation: &'static str, takes: DTypes) -> Result<&'n Arc<Node>, Error> {
     let node = value.node()?;
     if let Some((packing, _)) = node.packing {
@@ -141,7 +141,7 @@ pub(crate) fn plain<'n>(value: &'n LazyTensor, operation: &'static str, takes: D
     Ok(node)
 }
 
-/// What several operands of one dtype are recorded as: of numbers, tensors say the dtype.
+/// Inputs of one dtype; tensors determine the dtype of numbers.
 pub(crate) fn common_inputs<const N: usize>(
     operation: &'static str,
     takes: DTypes,
@@ -168,7 +168,6 @@ pub(crate) fn common_inputs<const N: usize>(
     Ok((dtype, inputs))
 }
 
-/// The error for a quantized tensor where numbers are needed.
 pub(crate) fn quantized(operation: &'static str, packing: Packing) -> Error {
     Error::operation(
         operation,
@@ -202,7 +201,6 @@ pub(crate) fn indices<'n>(value: &'n LazyTensor, operation: &'static str) -> Res
     Err(Error::operation(operation, message, "convert them with `cast`"))
 }
 
-/// Requires a rank.
 pub(crate) fn require_rank(node: &Node, operation: &'static str, rank: RangeInclusive<usize>) -> Result<(), Error> {
     let found = node.shape.len();
     if rank.contains(&found) {

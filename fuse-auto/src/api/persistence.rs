@@ -1,7 +1,7 @@
-//! What one run of a program leaves to the next: the sources that it compiled, and what it measured.
+//! Persists compiled sources and timings between runs.
 //!
-//! The file is the text of a `fuse!` block. So it can be compiled in the background when a program starts, or be pasted into a crate,
-//! whose functions [`preload`](crate::preload) registers. Names of functions are checksums of their texts.
+//! The file is the content of a `fuse!` block. It can be compiled in the background when a program starts, or pasted
+//! into a crate, whose functions [`preload`](crate::preload) registers. Function names are checksums of their sources.
 
 use std::sync::{
     Arc, Mutex, PoisonError,
@@ -20,23 +20,21 @@ use crate::{
     source::Source,
 };
 
-/// The first line of a file.
 const HEADER: &str = "// fuse-auto 1";
 
-/// Functions that are compiled in the background.
+/// Functions that compile in the background.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct WarmUp {
-    /// The functions of the text.
+    /// Number of functions.
     pub functions: usize,
-    /// What was wrong with parts of the text, which are left out.
+    /// Errors of damaged parts, which are skipped.
     pub refused: Vec<String>,
     work: Arc<Work>,
     #[cfg(not(target_arch = "wasm32"))]
     threads: Vec<std::thread::JoinHandle<()>>,
 }
 
-/// What threads share.
 #[derive(Debug)]
 struct Work {
     sources: Vec<Source>,
@@ -46,7 +44,7 @@ struct Work {
 }
 
 impl Work {
-    /// Compiles the next function; whether there was one.
+    /// Compiles the next function; false if none is left.
     fn step(&self) -> bool {
         let Some(source) = self.sources.get(self.next.fetch_add(1, Ordering::Relaxed)) else { return false };
         if let Err(error) = code(source, &self.info) {
@@ -58,12 +56,12 @@ impl Work {
 }
 
 impl WarmUp {
-    /// Waits until all functions are compiled, and gives those that could not be.
+    /// Waits until all functions are compiled, and returns the errors.
     pub fn wait(self) -> Vec<String> {
         while self.work.step() {}
         #[cfg(not(target_arch = "wasm32"))]
         for thread in self.threads {
-            // A thread that panicked has compiled less, and what it left is compiled when it is needed.
+            // A thread that panicked leaves functions that compile when needed.
             _ = thread.join();
         }
         let mut failed = self.refused;
@@ -72,7 +70,7 @@ impl WarmUp {
     }
 }
 
-/// The sources that this process compiled for lazy tensors, and what it measured on a device, as a text for [`warm_up_text`].
+/// Sources that this process compiled, and measurements of a device, in the format of [`warm_up_text`].
 pub fn record_text(device: &Device) -> String {
     let mut text = format!("{HEADER}\n");
     for (name, class, choice) in Session::of(device).adaptive.choices() {
@@ -91,7 +89,7 @@ pub fn record_text(device: &Device) -> String {
 #[cfg(not(target_arch = "wasm32"))]
 pub fn record(device: &Device, path: impl AsRef<std::path::Path>) -> Result<(), Error> {
     let path = path.as_ref();
-    // Beside it first: whoever reads it meanwhile finds all or nothing.
+    // Written to a temporary file and renamed, so readers never see a part.
     let part = path.with_extension(format!("part{}", std::process::id()));
     let written = std::fs::write(&part, record_text(device)).and_then(|()| std::fs::rename(&part, path));
     written.map_err(|error| {
@@ -100,11 +98,11 @@ pub fn record(device: &Device, path: impl AsRef<std::path::Path>) -> Result<(), 
     })
 }
 
-/// Compiles what [`record`] wrote, on threads in the background, for a device.
+/// Compiles the functions of a file of [`record`] for a device, on background threads.
 ///
 /// # Errors
-/// [`Error::File`] if there is no such file or it is none of these: a program then goes on without it. Damaged functions in it are
-/// left out, and told.
+/// [`Error::File`] if the file cannot be read or has another format; programs can continue without it. Damaged
+/// functions are skipped and reported.
 #[cfg(not(target_arch = "wasm32"))]
 pub fn warm_up(device: &Device, path: impl AsRef<std::path::Path>) -> Result<WarmUp, Error> {
     let path = path.as_ref();
@@ -116,10 +114,10 @@ pub fn warm_up(device: &Device, path: impl AsRef<std::path::Path>) -> Result<War
     })
 }
 
-/// As [`warm_up`], of a text. In browsers, which have no threads, [`WarmUp::wait`] compiles.
+/// As [`warm_up`], for the content of a file. In browsers, which have no threads, [`WarmUp::wait`] compiles.
 ///
 /// # Errors
-/// [`Error::File`] if the text is none of these.
+/// [`Error::File`] if the format differs.
 pub fn warm_up_text(device: &Device, text: &str) -> Result<WarmUp, Error> {
     let Some(body) = text.strip_prefix(HEADER) else {
         let message = format!("not written by `record`: its first line is not `{HEADER}`");
@@ -158,7 +156,7 @@ pub fn warm_up_text(device: &Device, text: &str) -> Result<WarmUp, Error> {
     })
 }
 
-/// Threads that compile, one less than the machine has processors: the program goes on meanwhile.
+/// Starts one thread fewer than there are processors, since the program runs meanwhile.
 #[cfg(not(target_arch = "wasm32"))]
 fn threads(work: &Arc<Work>) -> Vec<std::thread::JoinHandle<()>> {
     let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
@@ -166,7 +164,7 @@ fn threads(work: &Arc<Work>) -> Vec<std::thread::JoinHandle<()>> {
     let spawn = |_| {
         let work = Arc::clone(work);
         let run = move || while work.step() {};
-        // Where no thread can be made, `wait` compiles.
+        // If no thread can be started, `wait` compiles.
         std::thread::Builder::new().name("fuse-auto".to_owned()).spawn(run).ok()
     };
     (0..count).filter_map(spawn).collect()

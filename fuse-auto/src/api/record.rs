@@ -1,6 +1,6 @@
-//! Recording: an operation and its operands become a node, if the operands fit.
+//! Recording: creates the node of an operation if its operands fit.
 //!
-//! Only inputs in memory are locked, and nothing but the node is allocated. Where too much is pending, the value is evaluated at once.
+//! It locks only inputs in memory and allocates only the node. If too much is pending, it evaluates the value at once.
 
 use std::sync::{
     Arc, Mutex,
@@ -21,7 +21,6 @@ use crate::{
     trace::behind,
 };
 
-/// A request to record.
 pub(crate) struct Request {
     pub(crate) op: Op,
     pub(crate) dtype: DType,
@@ -34,7 +33,7 @@ impl Request {
         Self { op, dtype, inputs, packing: None }
     }
 
-    /// Records it, if the shapes fit.
+    /// Infers the shape and records the operation.
     pub(crate) fn record(self) -> Result<LazyTensor, Error> {
         let shapes: SmallVec<[&[usize]; 3]> = self
             .inputs
@@ -55,7 +54,7 @@ impl Request {
         self.record_as(shape)
     }
 
-    /// Records it with a shape that is right.
+    /// Records the operation with a known shape.
     pub(crate) fn record_as(self, shape: Shape) -> Result<LazyTensor, Error> {
         let Self { op, dtype, inputs, packing } = self;
         let mut device = None;
@@ -120,9 +119,9 @@ impl Request {
     }
 }
 
-/// A bound on how many operations wait behind a value: so many, and those that were recorded after the node with number `base`.
+/// Upper bound on the pending operations behind a value: `counted`, and all nodes recorded after number `base`.
 ///
-/// The sum over operands counts what they share twice, so that it doubles with every value that has two readers.
+/// The sum over operands counts shared operations twice, so it doubles with every value of two readers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Bound {
     base: u64,
@@ -134,7 +133,6 @@ impl Bound {
         Self { base: node.base.load(Ordering::Relaxed), counted: node.counted.load(Ordering::Relaxed) }
     }
 
-    /// The bound of two operands together.
     fn and(self, other: Self) -> Self {
         if self == other {
             return self;
@@ -142,13 +140,13 @@ impl Bound {
         Self { base: self.base.min(other.base), counted: self.counted.saturating_add(other.counted) }
     }
 
-    /// How many operations it allows behind the node with this number, itself among them.
+    /// The bound for the node with this number, itself included.
     fn at(self, number: u64) -> u32 {
         u32::try_from(number - self.base).unwrap_or(u32::MAX).saturating_add(self.counted)
     }
 }
 
-/// Evaluates values, behind each of which the same waits, if that is too much.
+/// Evaluates values that depend on the same pending operations, if these exceed the limits.
 pub(crate) fn keep_within_limits(values: &[&Arc<Node>]) -> Result<(), Error> {
     let Some(node) = values.first() else { return Ok(()) };
     let (pending, bytes) = (node.pending.load(Ordering::Relaxed), node.bytes.load(Ordering::Relaxed));
@@ -158,7 +156,7 @@ pub(crate) fn keep_within_limits(values: &[&Arc<Node>]) -> Result<(), Error> {
     if !many && !large {
         return Ok(());
     }
-    // What was counted twice, or is held by others, does not count.
+    // Counts shared operations once, and leaves out tensors that others hold.
     let (operations, own) = behind(node);
     if operations >= limits.operations || own >= limits.bytes {
         return evaluate(values, Keep::All);

@@ -1,4 +1,4 @@
-//! Sequences of operations by name, as other libraries take them: `execute_fused(&[&a, &b], &["matmul", "relu"])`.
+//! Sequences of operations by name, in the style of other libraries: `execute_fused(&[&a, &b], &["matmul", "relu"])`.
 
 use fuse_artifact::{
     DType,
@@ -10,7 +10,7 @@ use crate::{
     error::Error,
 };
 
-/// The names beside those of pointwise operations, and what other libraries call the same.
+/// Names besides those of pointwise operations.
 const NAMES: &[&str] = &[
     "matmul",
     "dot",
@@ -66,16 +66,15 @@ const NAMES: &[&str] = &[
     "dequantize",
 ];
 
-/// Other libraries' names of an operation of two operands.
 const ALIASES: [(&str, &str); 3] = [("subtract", "sub"), ("multiply", "mul"), ("divide", "div")];
 
-/// The result of operations one after the other, fused. The first value begins; each operation takes as many of the next ones as the
-/// method of its name takes tensors. Numbers that a method takes stand in parentheses: `reshape(2, 3)`, `softmax(0)`, `sum(0, 2)`,
+/// Applies operations one after the other, fused. The first value is the start; each operation takes the next values as
+/// its further operands. Numeric arguments stand in parentheses: `reshape(2, 3)`, `softmax(0)`, `sum(0, 2)`,
 /// `slice(1, 0, 4)`, `clamp(0, 1)`, `cast(f16)`.
 ///
-/// All methods of [`LazyTensor`] with one result have their name here; `subtract`, `multiply` and `divide` are names of `sub`, `mul` and
-/// `div`. Of an operation of two operands, one may be a number: `add(1)`. Where numbers are left out, axes are the last one, those of a
-/// reduction all, and others as in `fuse!`.
+/// All methods of [`LazyTensor`] with one result are available by name; `subtract`, `multiply` and `divide` stand for
+/// `sub`, `mul` and `div`. A binary operation may take a number: `add(1)`. Omitted axes are the last one, those of a
+/// reduction all; other defaults are those of `fuse!`.
 ///
 /// ```no_run
 /// # use fuse_auto::{Error, LazyTensor, execute_fused};
@@ -88,8 +87,8 @@ const ALIASES: [(&str, &str); 3] = [("subtract", "sub"), ("multiply", "mul"), ("
 /// ```
 ///
 /// # Errors
-/// [`Error::Operation`] if a name is unknown, if there are too few values or numbers or too many, or if one does not fit; and those of
-/// [`eval`](LazyTensor::eval), since the result is computed at once.
+/// [`Error::Operation`] if a name is unknown, if the number of values or numeric arguments is wrong, or if one does not
+/// fit. Those of [`eval`](LazyTensor::eval), since the result is computed at once.
 pub fn execute_fused(values: &[&LazyTensor], operations: &[&str]) -> Result<LazyTensor, Error> {
     let mut left = values.iter();
     let Some(first) = left.next() else {
@@ -116,19 +115,19 @@ fn refused(message: impl Into<String>, help: impl Into<String>) -> Error {
     Error::operation("execute_fused", message, help)
 }
 
-/// Whether these operations, one after the other, are one kernel, of matrices. Known of pointwise operations of one and two operands,
-/// `matmul`, `transpose`, `reshape`, `softmax` and `log_softmax`; of others it is false, and [`explain`](crate::explain) tells. Without a
-/// compiler in the program, whether all names are known.
+/// True if these operations in sequence are one kernel for matrices.
+///
+/// Supports unary and binary pointwise operations, `matmul`, `transpose`, `reshape`, `softmax` and `log_softmax`;
+/// others give false, for which [`explain`](crate::explain) is the alternative. Without a compiler it checks the names
+/// only.
 pub fn create_pattern(operations: &[&str]) -> bool {
     let names: Option<Vec<&str>> = operations.iter().map(|operation| Some(Call::parse(operation).ok()?.name)).collect();
     names.is_some_and(|names| !names.is_empty() && is_one_kernel(&names))
 }
 
-/// An operation as it is written.
 struct Call<'a> {
     name: &'a str,
     numbers: Vec<f64>,
-    /// Of a cast.
     dtype: Option<DType>,
 }
 
@@ -161,7 +160,6 @@ impl<'a> Call<'a> {
     }
 }
 
-/// A call with the values that are left.
 struct Applied<'a, 'v> {
     name: &'a str,
     numbers: std::vec::IntoIter<f64>,
@@ -177,7 +175,6 @@ impl<'v> Applied<'_, 'v> {
         })
     }
 
-    /// The next number, or else this one.
     fn number_or(&mut self, default: f64) -> f64 {
         self.numbers.next().unwrap_or(default)
     }
@@ -187,7 +184,7 @@ impl<'v> Applied<'_, 'v> {
         self.numbers.next().ok_or_else(|| refused(format!("`{name}` lacks a number"), "write it in parentheses"))
     }
 
-    /// A number as an operand: a whole one as an integer, which fits every dtype that holds it.
+    /// A number as an operand. Whole numbers become integers, which fit every dtype that holds them.
     fn operand(number: f64) -> Operand {
         if number.fract() == 0.0 && number.abs() < 2f64.powi(53) { Operand::from(number as i64) } else { number.into() }
     }
@@ -210,13 +207,12 @@ impl<'v> Applied<'_, 'v> {
         self.whole(number)
     }
 
-    /// All numbers that are left.
     fn all<T: TryFrom<i64>>(&mut self) -> Result<Vec<T>, Error> {
         let numbers: Vec<f64> = self.numbers.by_ref().collect();
         numbers.into_iter().map(|number| self.whole(number)).collect()
     }
 
-    /// The next number as an operand, or else the next value.
+    /// The next number, or else the next value.
     fn number_or_value(&mut self) -> Result<Operand, Error> {
         match self.numbers.next() {
             Some(number) => Ok(Self::operand(number)),
@@ -248,7 +244,7 @@ impl<'v> Applied<'_, 'v> {
         }
     }
 
-    /// Operations that move elements, and others.
+    /// Movements of elements; falls through to `of_rows`.
     fn moved(&mut self, x: &LazyTensor) -> Result<LazyTensor, Error> {
         match self.name {
             "transpose" => x.transpose(),
@@ -275,7 +271,6 @@ impl<'v> Applied<'_, 'v> {
         }
     }
 
-    /// Reductions, and what is done to rows.
     fn of_rows(&mut self, x: &LazyTensor) -> Result<LazyTensor, Error> {
         match self.name {
             "argmax" => x.argmax(self.axis()?),

@@ -1,4 +1,4 @@
-//! Sessions: the configuration of a device, and its caches.
+//! Sessions: the configuration and the caches of a device.
 
 use std::{
     cell::RefCell,
@@ -15,14 +15,13 @@ use crate::{
     config::FusionConfig,
 };
 
-/// What may wait.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
     pub(crate) operations: u32,
     pub(crate) bytes: u64,
 }
 
-/// What lazy tensors keep with a device.
+/// State that lazy tensors attach to a device.
 pub(crate) struct Session {
     config: RwLock<Arc<FusionConfig>>,
     operations: AtomicU32,
@@ -47,7 +46,7 @@ impl Default for Session {
 }
 
 thread_local! {
-    /// The configurations of `with_config` on this thread, the innermost last.
+    /// Configurations of nested `with_config` calls on this thread, innermost last.
     static OVERRIDES: RefCell<Vec<(Device, Arc<FusionConfig>)>> = const { RefCell::new(vec![]) };
 }
 
@@ -56,12 +55,11 @@ impl Session {
         device.attached::<Self>()
     }
 
-    /// What may wait; `with_config` does not change it, since recording would have to look for it.
+    /// Limits of pending work. `with_config` does not change them: recording would have to look it up.
     pub(crate) fn limits(&self) -> Limits {
         Limits { operations: self.operations.load(Ordering::Relaxed), bytes: self.bytes.load(Ordering::Relaxed) }
     }
 
-    /// The configuration that holds for this thread.
     pub(crate) fn config(&self, device: &Device) -> Arc<FusionConfig> {
         let inner = OVERRIDES.try_with(|overrides| {
             let overrides = overrides.borrow();
@@ -71,7 +69,7 @@ impl Session {
     }
 }
 
-/// Changes how what is evaluated on a device is fused, from now on.
+/// Sets the configuration of later evaluations on a device.
 pub fn configure(device: &Device, config: FusionConfig) {
     let auto = Session::of(device);
     auto.operations.store(config.max_pending.max(1), Ordering::Relaxed);
@@ -79,10 +77,9 @@ pub fn configure(device: &Device, config: FusionConfig) {
     *auto.config.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(config);
 }
 
-/// Runs `work` with another configuration for what this thread evaluates on a device. Limits of what may wait stay those of
-/// [`configure`].
+/// Runs `work` with another configuration for evaluations of this thread on a device. Limits of pending work stay those
+/// of [`configure`].
 pub fn with_config<R>(device: &Device, config: FusionConfig, work: impl FnOnce() -> R) -> R {
-    /// Ends the override, also if `work` panics.
     struct Guard;
 
     impl Drop for Guard {

@@ -1,7 +1,7 @@
-//! Weights that products read quantized, although the program gave them in full.
+//! Quantization of weights that products read.
 //!
-//! A weight is quantized when a graph first reads it as the right operand of products only, and kept beside its values. Where
-//! something else reads it, or where its values cannot be quantized, it stays as it is, which is reported.
+//! A weight is quantized when a graph first reads it as the right operand of products only; the result is kept with its
+//! values. A weight that other operations read, or that cannot be quantized, stays unchanged and is reported.
 
 use fuse_artifact::DType;
 
@@ -18,10 +18,10 @@ use crate::{
     trace::Trace,
 };
 
-/// Puts quantized weights in place of weights, where products read them. What it gives says which weights stay, and why.
+/// Replaces weights by quantized ones where products read them. Returns the weights left unchanged, with reasons.
 ///
 /// # Errors
-/// Those of the device; in browsers, that it cannot be done.
+/// Those of the device; in browsers always.
 pub(crate) fn quantize(trace: &mut Trace, by: WeightQuantization) -> Result<Vec<String>, Error> {
     let mut left = vec![];
     if !trace.leaves.iter().any(|(leaf, _)| trace.nodes[*leaf as usize].is_weight) {
@@ -52,7 +52,7 @@ pub(crate) fn quantize(trace: &mut Trace, by: WeightQuantization) -> Result<Vec<
     Ok(left)
 }
 
-/// The axis that products sum over, if nothing but products of one kind reads a matrix of floats, as right operands.
+/// The summed axis of a float matrix that is only the right operand of products, all transposed or none.
 fn summed_axis(trace: &Trace, readers: &[Vec<(usize, usize)>], leaf: usize) -> Option<usize> {
     let node = &trace.nodes[leaf];
     let rank = node.shape.len();
@@ -84,7 +84,7 @@ fn quantized(node: &Node, value: &Value, by: WeightQuantization) -> Result<Resul
     }
     let data = match RawQuantized::quantize_blocking(by.packing, tensor, &by.scheme) {
         Ok(quantized) => Ok(Data::Quantized(quantized)),
-        // Of its values or its shape, which another attempt would not change.
+        // An error of values or shape, which a retry would repeat.
         Err(error @ fuse_runtime::Error::Quantized { .. }) => Err(error.to_string()),
         Err(error) => return Err(error.into()),
     };

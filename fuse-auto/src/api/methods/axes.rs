@@ -1,8 +1,8 @@
-//! Axes as callers give them: numbers, negative ones counted from the end.
+//! Axes of arguments; negative axes count from the end.
 
 use crate::{error::Error, node::Node};
 
-/// The axes of a reduction: `1`, `-1`, `[0, 2]`, or `()` for all; [`keep`](Self::keep) leaves them with extent 1.
+/// The axes of a reduction: `1`, `-1`, `[0, 2]`, or `()` for all; [`keep`](Self::keep) keeps them with extent 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Over {
     pub(crate) axes: Option<Vec<i32>>,
@@ -13,7 +13,7 @@ impl Over {
     /// All axes.
     pub const ALL: Self = Self { axes: None, keepdim: false };
 
-    /// The same axes, which stay with extent 1.
+    /// The same axes, kept with extent 1.
     #[must_use]
     pub fn keep(self) -> Self {
         Self { keepdim: true, ..self }
@@ -44,7 +44,6 @@ impl From<&[i32]> for Over {
     }
 }
 
-/// The position of an axis among so many.
 pub(crate) fn position(operation: &'static str, axis: i32, rank: usize) -> Result<usize, Error> {
     let found = if axis < 0 {
         rank.checked_sub(axis.unsigned_abs() as usize)
@@ -60,12 +59,11 @@ pub(crate) fn position(operation: &'static str, axis: i32, rank: usize) -> Resul
     })
 }
 
-/// The position of an axis of a node.
 pub(crate) fn axis_of(operation: &'static str, axis: i32, node: &Node) -> Result<u8, Error> {
     Ok(position(operation, axis, node.shape.len())? as u8)
 }
 
-/// The positions of several axes of a node, each of which occurs once.
+/// The positions of distinct axes of a node.
 pub(crate) fn axes_of(operation: &'static str, axes: &[i32], node: &Node) -> Result<Vec<usize>, Error> {
     if axes.is_empty() {
         return Err(Error::operation(operation, "an empty list of axes", "give `()` for all axes"));

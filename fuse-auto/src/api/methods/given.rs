@@ -1,4 +1,4 @@
-//! Tensors that are made of numbers, and numbers and texts that are made of tensors.
+//! Tensors from numbers, and numbers and strings from tensors.
 
 use fuse_runtime::{__private::RawTensor, Device, Element};
 
@@ -11,7 +11,7 @@ use crate::{
 };
 
 impl LazyTensor {
-    /// A tensor in which every element is `value`, which no memory holds: `LazyTensor::full(&device, 0.5f32, [2, 3])`.
+    /// A tensor filled with `value`, without memory of its own: `LazyTensor::full(&device, 0.5f32, [2, 3])`.
     ///
     /// # Errors
     /// Those of allocating one number, and [`Error::Operation`] if the shape has too many axes.
@@ -20,7 +20,7 @@ impl LazyTensor {
         value: T,
         shape: impl IntoIterator<Item = D>,
     ) -> Result<Self, Error> {
-        // Buffers hold whole words.
+        // Buffers consist of whole words.
         let pair = [value, value];
         let bytes = T::encode(&pair);
         let bytes = &bytes[..T::DTYPE.bytes() as usize];
@@ -29,7 +29,8 @@ impl LazyTensor {
         if shape.is_empty() { Ok(number) } else { number.broadcast_to(shape) }
     }
 
-    /// A tensor of zeros (`false` for `bool`), which no memory holds: `LazyTensor::zeros::<f32, _>(&device, [2, 3])`.
+    /// A tensor of zeros (`false` for `bool`), without memory of its own:
+    /// `LazyTensor::zeros::<f32, _>(&device, [2, 3])`.
     ///
     /// # Errors
     /// As [`full`](Self::full).
@@ -37,7 +38,7 @@ impl LazyTensor {
         Self::full(device, T::default(), shape)
     }
 
-    /// The integers from 0 up to `count`, without it, as `i32`.
+    /// The integers from 0 to `count - 1` as `i32`.
     ///
     /// # Errors
     /// As [`full`](Self::full).
@@ -45,16 +46,16 @@ impl LazyTensor {
         Self::full(device, 0i32, [count])?.index(0)
     }
 
-    /// The number that a tensor of one element holds, whatever its rank, once it is there.
+    /// Reads back the only element of a tensor of any rank.
     ///
     /// # Errors
-    /// [`Error::Operation`] if it has none, or more, or is of another dtype, and those of [`to_vec`](Self::to_vec).
+    /// [`Error::Operation`] if it has not exactly one element or another dtype, and those of [`to_vec`](Self::to_vec).
     pub async fn item<T: Element>(&self) -> Result<T, Error> {
         self.require_one()?;
         Ok(self.flat::<T>()?.item().await?)
     }
 
-    /// As [`item`](Self::item), waiting for it.
+    /// As [`item`](Self::item), blocking.
     ///
     /// # Errors
     /// As [`item`](Self::item).
@@ -73,7 +74,8 @@ impl LazyTensor {
         Err(Error::operation("item", message, "reduce it to one number, or read all values with `to_vec`"))
     }
 
-    /// Dtype, shape and values as a text, of large tensors the first and last ones of each axis. Evaluates it, and reads all values.
+    /// Dtype, shape and values as a string; large tensors show the first and last elements of each axis. Evaluates it
+    /// and reads all values back.
     ///
     /// # Errors
     /// Those of [`to_vec`](Self::to_vec).
@@ -81,7 +83,7 @@ impl LazyTensor {
         Ok(self.raw()?.text().await?)
     }
 
-    /// As [`text`](Self::text), waiting for it; [`Display`](fmt::Display) writes the same.
+    /// As [`text`](Self::text), blocking; [`Display`](fmt::Display) writes the same.
     ///
     /// # Errors
     /// As [`text`](Self::text).
@@ -91,7 +93,7 @@ impl LazyTensor {
     }
 }
 
-/// Dtype, shape and values, for which it is evaluated and waits, as [`LazyTensor::text_blocking`] does; an error in their place.
+/// Writes [`LazyTensor::text_blocking`], which evaluates and waits, or the error.
 #[cfg(not(target_arch = "wasm32"))]
 impl fmt::Display for LazyTensor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

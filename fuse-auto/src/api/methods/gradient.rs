@@ -1,8 +1,8 @@
-//! Gradients: recorded like any operation, and evaluated with what they are gradients of, or later.
+//! Gradients: recorded as operations, and evaluated with the differentiated value or later.
 //!
-//! A gradient needs how its value was computed. So it pins the nodes between that value and what it is with respect to: these keep
-//! their inputs until the gradient is evaluated itself, or dropped. Values that were evaluated before keep theirs for a while
-//! (`memory`); what is in memory between a value and `wrt` is then computed again, together with the gradient.
+//! A gradient needs the inputs of the nodes between its value and `wrt`. It pins these nodes: they keep their inputs
+//! until the gradient is evaluated or dropped. Evaluated values keep their inputs for a while (`cache/memory.rs`);
+//! values in memory on the path are then recomputed with the gradient.
 
 use std::sync::{Arc, Weak};
 
@@ -20,7 +20,7 @@ use crate::{
     op::Op,
 };
 
-/// The gradients of one number with respect to some values: of the shape of each.
+/// The gradients of a single number with respect to some values, each of the shape of its value.
 ///
 /// ```no_run
 /// # use fuse_auto::{Error, LazyTensor, eval_all, grad};
@@ -36,9 +36,11 @@ use crate::{
 /// ```
 ///
 /// # Errors
-/// [`Error::Operation`] if `of` is not one float, if `wrt` is empty, lists a value twice, one that is no float, or one that `of` does
-/// not depend on differentiably; [`Error::Evaluated`] if `of` was computed from a `wrt` by an earlier evaluation that is forgotten: by
-/// updates at once, by other values as [`LazyTensor::eval`] says.
+/// [`Error::Operation`] if `of` is not a single float; if `wrt` is empty, or lists a value twice, a value that is no
+/// float, or one without a differentiable path to `of`.
+///
+/// [`Error::Evaluated`] if an earlier evaluation computed `of` from a value of `wrt` and dropped the inputs. Updates drop
+/// them at once, other values as described at [`LazyTensor::eval`].
 pub fn grad(of: &LazyTensor, wrt: &[&LazyTensor]) -> Result<Vec<LazyTensor>, Error> {
     let node = of.node()?;
     if node.dtype.is_float() && !node.shape.is_empty() {
@@ -48,8 +50,8 @@ pub fn grad(of: &LazyTensor, wrt: &[&LazyTensor]) -> Result<Vec<LazyTensor>, Err
     gradients(of, None, wrt)
 }
 
-/// The value that `work` records, of which gradients compute again what is within, in place of keeping it in memory until they
-/// need it. What somebody else holds or reads is kept.
+/// Records `work` as a checkpoint: gradients recompute its intermediates, which are not stored. Values that are held or
+/// read outside stay stored.
 ///
 /// # Errors
 /// Those of `work`; [`Error::Operation`] if its value is quantized.
@@ -65,10 +67,10 @@ pub fn checkpoint(work: impl FnOnce() -> Result<LazyTensor, Error>) -> Result<La
     Request::new(Op::Checkpoint(from, to), dtype, Inputs::from_iter([Input::of(node)])).record_as(shape)
 }
 
-/// The gradients of a value of which each element counts as its cotangent says.
+/// The gradients of a value, weighted by a cotangent for each element.
 ///
 /// # Errors
-/// As [`grad`], and if the cotangent has another dtype or shape than `of`.
+/// As [`grad`], and if dtype or shape of the cotangent differ from those of `of`.
 pub fn grad_with(of: &LazyTensor, cotangent: &LazyTensor, wrt: &[&LazyTensor]) -> Result<Vec<LazyTensor>, Error> {
     let (node, other) = (of.node()?, cotangent.node()?);
     if node.dtype != other.dtype || other.packing.is_some() {
@@ -105,12 +107,12 @@ fn gradients(of: &LazyTensor, cotangent: Option<&LazyTensor>, wrt: &[&LazyTensor
         Request::new(Op::Part(number as u16), wrt.dtype, inputs).record_as(wrt.shape)
     };
     let parts = wrt.iter().enumerate().map(part).collect::<Result<Vec<_>, _>>()?;
-    // Each on its own would compute again what they share.
+    // Evaluated one by one, they would recompute what they share.
     keep_within_limits(&parts.iter().map(LazyTensor::node).collect::<Result<SmallVec<[_; 4]>, _>>()?)?;
     Ok(parts)
 }
 
-/// What gradients are with respect to is a float, once.
+/// Checks that a value of `wrt` is a float and listed once.
 fn check(value: &LazyTensor, earlier: &[&LazyTensor]) -> Result<(), Error> {
     let node = value.node()?;
     if node.packing.is_some() {
@@ -128,12 +130,12 @@ fn check(value: &LazyTensor, earlier: &[&LazyTensor]) -> Result<(), Error> {
     Ok(())
 }
 
-/// The nodes through which a value depends on others, behind what they read.
+/// The nodes between a value and `wrt`, in topological order.
 struct Path {
     nodes: Vec<Arc<Node>>,
 }
 
-/// Whether a value was found that gradients are with respect to, and whether on a differentiable way.
+/// Paths found to a value of `wrt`.
 #[derive(Clone, Copy, Default)]
 struct Reached {
     depends: bool,
@@ -143,11 +145,10 @@ struct Reached {
 impl Path {
     fn find(of: &Arc<Node>, wrt: &[&LazyTensor]) -> Result<Self, Error> {
         let targets: Vec<&Arc<Node>> = wrt.iter().map(|value| value.node()).collect::<Result<_, _>>()?;
-        // Nodes older than all of them depend on none.
         let oldest = targets.iter().map(|target| target.number).min().unwrap_or(0);
         let mut reached = vec![Reached::default(); targets.len()];
         let mut nodes: Vec<(Arc<Node>, Inputs)> = vec![];
-        // Whether each node was found on a differentiable way from `of`; it is visited again if a better way leads there.
+        // True for nodes reached on a differentiable path; others are visited again if such a path is found.
         let mut visited: FxHashMap<*const Node, bool> = FxHashMap::default();
         let mut stack = vec![(Arc::clone(of), true)];
         while let Some((node, differentiable)) = stack.pop() {
@@ -162,7 +163,7 @@ impl Path {
                 reached[position].depends = true;
                 reached[position].differentiably |= reaches;
             }
-            // What it stops is the way on, not the one to itself.
+            // The node itself is still reached differentiably.
             let differentiable = reaches && !matches!(node.op, Op::StopGradient);
             let state = node.lock();
             let mut inputs = state.inputs.clone();
@@ -172,7 +173,7 @@ impl Path {
                 let what = format!("`{}` (`{}`)", node.type_text(), node.op.name());
                 return Err(Error::Evaluated { what, wrt: format!("`{}`", wrt.type_text()) });
             }
-            // An operand that is read for its extents only is no path.
+            // Inputs read for their extents are no path.
             inputs.truncate(node.op.operands(inputs.len()));
             inputs.retain(|input| input.node().is_some_and(|input| input.number >= oldest));
             stack.extend(inputs.iter().filter_map(Input::node).map(|input| (Arc::clone(input), differentiable)));
@@ -184,7 +185,6 @@ impl Path {
         Ok(Self { nodes: between(nodes, &targets) })
     }
 
-    /// Makes the nodes keep their inputs for a gradient.
     fn pin(self, call: &Arc<Node>, wrt: &[&LazyTensor]) -> Result<(), Error> {
         let mut pinned: Vec<Weak<Node>> = vec![];
         let mut lost = false;
@@ -204,8 +204,10 @@ impl Path {
     }
 }
 
+/// Checks that a differentiable path leads to each target.
+///
 /// # Errors
-/// [`Error::Operation`] if a value was not found, or on no differentiable way.
+/// [`Error::Operation`] if a target was not reached, or not on a differentiable path.
 fn check_reached(targets: &[&Arc<Node>], reached: &[Reached]) -> Result<(), Error> {
     for (position, (target, reached)) in targets.iter().zip(reached).enumerate() {
         let wrt = target.type_text();
@@ -224,9 +226,8 @@ fn check_reached(targets: &[&Arc<Node>], reached: &[Reached]) -> Result<(), Erro
     Ok(())
 }
 
-/// Those of some nodes that depend on a target.
 fn between(mut nodes: Vec<(Arc<Node>, Inputs)>, targets: &[&Arc<Node>]) -> Vec<Arc<Node>> {
-    // Inputs are older than what reads them.
+    // Inputs are older than their readers.
     nodes.sort_unstable_by_key(|(node, _)| node.number);
     let mut dependent: FxHashSet<*const Node> = targets.iter().map(|target| Arc::as_ptr(target)).collect();
     let depends = |(node, inputs): (Arc<Node>, Inputs)| {

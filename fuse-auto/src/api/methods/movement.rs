@@ -1,4 +1,4 @@
-//! Operations that move elements.
+//! Movements of elements.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::{
     op::{Axes, Op, Sizes},
 };
 
-/// An extent of [`reshape`](LazyTensor::reshape): a size, or -1 for what the others leave.
+/// An extent for [`reshape`](LazyTensor::reshape): a size, or -1 for the remaining elements.
 #[derive(Clone, Debug)]
 pub struct Extent(Result<Dim, i64>);
 
@@ -65,10 +65,9 @@ impl From<&usize> for Extent {
     }
 }
 
-/// The help where a reshape cannot have a rest.
 const ONE_REST: &str = "one size may be -1: it is what the others leave of the elements";
 
-/// Sizes as an operation holds them.
+/// Sizes in terms of `inputs`, without an allocation if all are numbers.
 fn sizes(dims: Vec<Dim>, inputs: &mut Inputs) -> Sizes {
     let numbers: Option<Vec<usize>> =
         dims.iter().map(|dim| matches!(dim.form, Form::Number).then_some(dim.get())).collect();
@@ -83,12 +82,12 @@ fn alone(node: &Arc<Node>) -> Inputs {
 }
 
 impl LazyTensor {
-    /// Whether these are the dimensions that it has: then the language knows no other value.
+    /// True if it has this shape; the language then returns the value itself.
     fn has_shape(&self, shape: &[Dim]) -> Result<bool, Error> {
         Ok(self.node()?.shape.iter().copied().eq(shape.iter().map(Dim::get)))
     }
 
-    /// The last two axes swapped.
+    /// Swaps the last two axes.
     ///
     /// # Errors
     /// [`Error::Operation`] if it has fewer than two axes.
@@ -109,7 +108,7 @@ impl LazyTensor {
         Request { packing, ..Request::new(Op::Transpose, node.dtype, alone(node)) }.record()
     }
 
-    /// The axes in another order: axis `d` of the result is axis `axes[d]` of this.
+    /// Reorders the axes: axis `d` of the result is axis `axes[d]` of this tensor.
     ///
     /// # Errors
     /// [`Error::Operation`] unless every axis is listed once.
@@ -125,11 +124,11 @@ impl LazyTensor {
         Request { packing, ..Request::new(Op::Permute(Axes::new(&axes)), node.dtype, alone(node)) }.record()
     }
 
-    /// The same elements in another shape: `x.reshape([2, 3])`, `x.reshape([-1, 3])`, whose -1 is what the others leave, or
-    /// `x.reshape([x.dim(0), 12.into(), 32.into()])`, which serves all extents of axis 0.
+    /// The same elements in another shape: `x.reshape([2, 3])`, or `x.reshape([-1, 3])` with -1 for the remaining
+    /// elements. `x.reshape([x.dim(0), 12.into(), 32.into()])` serves all extents of axis 0.
     ///
     /// # Errors
-    /// [`Error::Operation`] if that has another number of elements, or if it has another negative size or a second -1.
+    /// [`Error::Operation`] if the number of elements differs, or if a size is negative, apart from one -1.
     pub fn reshape<D: Into<Extent>>(&self, shape: impl IntoIterator<Item = D>) -> Result<Self, Error> {
         let node = plain(self, "reshape", DTypes::ANY)?;
         let mut inputs = alone(node);
@@ -159,7 +158,7 @@ impl LazyTensor {
         Request::new(Op::Reshape(shape), node.dtype, inputs).record()
     }
 
-    /// The extent of an open size of a reshape: the elements divided by the product of `sizes`, in which 1 stands for it.
+    /// The extent for -1: the elements divided by the product of `sizes`, which has 1 in its place.
     fn rest(&self, sizes: &[Dim]) -> Result<Dim, Error> {
         let node = self.node()?;
         let product = sizes.iter().try_fold(1usize, |product, size| product.checked_mul(size.get()));
@@ -168,7 +167,8 @@ impl LazyTensor {
             let message = format!("the elements of `{}` do not fit {sizes:?} times a size", node.type_text());
             return Err(Error::operation("reshape", message, ONE_REST));
         };
-        // Where the other sizes are axes of this, the rest is the product of its other axes, whatever their extents.
+        // If the other sizes are axes of this tensor, the rest is the product of its remaining axes, whatever their
+        // extents.
         let mut axes: Vec<usize> = (0..node.shape.len()).collect();
         let mut are_axes = true;
         for size in sizes.iter().filter(|size| size.get() != 1) {
@@ -182,10 +182,10 @@ impl LazyTensor {
         Ok(if are_axes { of_axes() } else { Dim::from(node.elements() / product) })
     }
 
-    /// Repeated to a shape that it broadcasts to.
+    /// Repeats it to a shape that it broadcasts to.
     ///
     /// # Errors
-    /// [`Error::Operation`] if it does not.
+    /// [`Error::Operation`] if it does not broadcast to the shape.
     pub fn broadcast_to<D: Into<Dim>>(&self, shape: impl IntoIterator<Item = D>) -> Result<Self, Error> {
         let node = plain(self, "broadcast_to", DTypes::ANY)?;
         let mut inputs = alone(node);
@@ -193,8 +193,8 @@ impl LazyTensor {
         Request::new(Op::BroadcastTo(shape), node.dtype, inputs).record()
     }
 
-    /// Elements `start .. end` of an axis. Two numbers are [open](Dim::open): the compiled function serves slices that start elsewhere
-    /// or have another length.
+    /// Elements `start..end` of an axis. Numbers are [open](Dim::open): the compiled function serves slices of other
+    /// starts and lengths.
     ///
     /// # Errors
     /// [`Error::Operation`] if they are not within the axis.
@@ -202,7 +202,7 @@ impl LazyTensor {
         self.part_of(axis, Dim::open_range(start.into(), end.into()).map(Some))
     }
 
-    /// The elements of an axis from `start` on.
+    /// Elements of an axis from `start` on.
     ///
     /// # Errors
     /// As [`slice`](Self::slice).
@@ -224,7 +224,7 @@ impl LazyTensor {
         Request::new(Op::Slice { axis, bounds: Box::new(bounds) }, node.dtype, inputs).record()
     }
 
-    /// Pieces of an axis with these extents.
+    /// Cuts an axis into pieces of these extents.
     ///
     /// # Errors
     /// [`Error::Operation`] unless they add up to the extent of the axis.
@@ -241,17 +241,17 @@ impl LazyTensor {
         let mut pieces = vec![];
         for size in sizes {
             let end = if start.get() == 0 { size.clone() } else { start.clone() + size };
-            // The sizes of pieces are part of the function, unless they are open: that they add up to the axis is known then.
+            // Sizes of pieces are part of the function unless open, so their sum is known to equal the axis.
             pieces.push(self.part_of(axis, [Some(start), Some(end.clone())])?);
             start = end;
         }
         Ok(pieces)
     }
 
-    /// So many equal pieces of an axis.
+    /// Cuts an axis into equal pieces.
     ///
     /// # Errors
-    /// [`Error::Operation`] if the number does not divide the extent.
+    /// [`Error::Operation`] unless `parts` divides the extent.
     pub fn chunk(&self, axis: i32, parts: usize) -> Result<Vec<Self>, Error> {
         let node = plain(self, "split", DTypes::ANY)?;
         let extent = node.shape[usize::from(axis_of("split", axis, node)?)];
@@ -263,27 +263,27 @@ impl LazyTensor {
         self.split(axis, vec![extent / parts; parts])
     }
 
-    /// Without an axis of extent 1.
+    /// Removes an axis of extent 1.
     ///
     /// # Errors
-    /// [`Error::Operation`] if it has another extent.
+    /// [`Error::Operation`] if the extent is not 1.
     pub fn squeeze(&self, axis: i32) -> Result<Self, Error> {
         let node = plain(self, "squeeze", DTypes::ANY)?;
         let axis = axis_of("squeeze", axis, node)?;
         Request::new(Op::Squeeze(axis), node.dtype, alone(node)).record()
     }
 
-    /// With a new axis of extent 1; negative numbers count in the result.
+    /// Inserts an axis of extent 1; negative positions count in the result.
     ///
     /// # Errors
-    /// [`Error::Operation`] if there is no such place, or no room for an axis.
+    /// [`Error::Operation`] if the position is out of range, or the rank is at its maximum.
     pub fn unsqueeze(&self, axis: i32) -> Result<Self, Error> {
         let node = plain(self, "unsqueeze", DTypes::ANY)?;
         let axis = position("unsqueeze", axis, node.shape.len() + 1)? as u8;
         Request::new(Op::Unsqueeze(axis), node.dtype, alone(node)).record()
     }
 
-    /// The coordinate of each element along an axis, as `i32`.
+    /// The index of each element along an axis, as `i32`.
     ///
     /// # Errors
     /// [`Error::Operation`] if there is no such axis.
@@ -293,10 +293,10 @@ impl LazyTensor {
         Request::new(Op::Index(axis), DType::I32, alone(node)).record_as(node.shape)
     }
 
-    /// Values behind each other along an axis.
+    /// Joins values along an axis.
     ///
     /// # Errors
-    /// [`Error::Operation`] if there are none, or if dtypes, ranks or the extents beside the axis differ.
+    /// [`Error::Operation`] if there are none, or if dtypes, ranks or other extents differ.
     pub fn concat(values: &[&Self], axis: i32) -> Result<Self, Error> {
         let (dtype, rank, inputs) = pieces("concat", values)?;
         let axis = position("concat", axis, rank)? as u8;
@@ -306,7 +306,7 @@ impl LazyTensor {
         Request::new(Op::Concat(axis), dtype, inputs).record()
     }
 
-    /// Values of one shape along a new axis; negative numbers count in the result.
+    /// Joins values of one shape along a new axis; negative positions count in the result.
     ///
     /// # Errors
     /// [`Error::Operation`] if there are none, or if dtypes or shapes differ.
@@ -316,7 +316,7 @@ impl LazyTensor {
         Request::new(Op::Stack(axis), dtype, inputs).record()
     }
 
-    /// The opposite order along axes.
+    /// Reverses axes.
     ///
     /// # Errors
     /// [`Error::Operation`] if there is no such axis.
@@ -326,11 +326,10 @@ impl LazyTensor {
         Request::new(Op::Flip(axes), node.dtype, alone(node)).record_as(node.shape)
     }
 
-    /// The elements at `ids` along an axis, which is replaced by those of `ids`. An index below 0 means the first element, one
-    /// beyond the end the last.
+    /// Elements at `ids` along an axis; the axes of `ids` replace it. Indices are clamped to the axis.
     ///
     /// # Errors
-    /// [`Error::Operation`] if the indices are not of integers, or the axis has no elements for them.
+    /// [`Error::Operation`] if the indices are no integers, or the axis has no elements for them.
     pub fn gather(&self, ids: &Self, axis: i32) -> Result<Self, Error> {
         let node = plain(self, "gather", DTypes::ANY)?;
         let places = indices(ids, "gather")?;
@@ -351,10 +350,10 @@ impl LazyTensor {
         self.gather(ids, 0)
     }
 
-    /// 1 where the place along a new last axis is the index, 0 elsewhere, as `f32`.
+    /// 1 where the position along a new last axis equals the index, else 0, as `f32`.
     ///
     /// # Errors
-    /// [`Error::Operation`] if it is not of integers, or there are no classes.
+    /// [`Error::Operation`] if it has no integers, or `classes` is 0.
     pub fn one_hot(&self, classes: impl Into<Dim>) -> Result<Self, Error> {
         let node = indices(self, "one_hot")?;
         let classes = counted("one_hot", "classes", classes.into())?;
@@ -363,10 +362,10 @@ impl LazyTensor {
         Request::new(Op::OneHot(classes), DType::F32, inputs).record()
     }
 
-    /// More elements along an axis, all of `value`.
+    /// Adds elements of `value` before and after an axis.
     ///
     /// # Errors
-    /// [`Error::Operation`] if there is no such axis, or the value has another dtype.
+    /// [`Error::Operation`] if there is no such axis, or the dtype of `value` differs.
     pub fn pad(
         &self,
         axis: i32,
@@ -386,7 +385,7 @@ impl LazyTensor {
         Request::new(Op::Pad(axis, sizes), node.dtype, inputs).record()
     }
 
-    /// Every element moved along an axis, those behind its end to its beginning.
+    /// Shifts elements along an axis, cyclically.
     ///
     /// # Errors
     /// [`Error::Operation`] if there is no such axis, or the shift is no `i32`.
@@ -398,15 +397,15 @@ impl LazyTensor {
         Request::new(Op::Roll(axis), node.dtype, inputs).record_as(node.shape)
     }
 
-    /// Each element along an axis so many times in a row.
+    /// Repeats each element along an axis.
     ///
     /// # Errors
-    /// [`Error::Operation`] if there is no such axis, or the number is 0.
+    /// [`Error::Operation`] if there is no such axis, or `times` is 0.
     pub fn repeat(&self, axis: i32, times: impl Into<Dim>) -> Result<Self, Error> {
         self.repeated("repeat", axis, times.into())
     }
 
-    /// The whole so many times along an axis.
+    /// Repeats the whole tensor along an axis.
     ///
     /// # Errors
     /// As [`repeat`](Self::repeat).
@@ -426,7 +425,7 @@ impl LazyTensor {
         Request::new(Op::Repeat(name, axis, times), node.dtype, inputs).record()
     }
 
-    /// The elements on and below a diagonal of the last two axes; 0 elsewhere.
+    /// Keeps elements on and below a diagonal of the last two axes; the rest is 0.
     ///
     /// # Errors
     /// [`Error::Operation`] if it has fewer than two axes.
@@ -434,7 +433,7 @@ impl LazyTensor {
         self.triangle("tril", diagonal.into())
     }
 
-    /// The elements on and above a diagonal of the last two axes; 0 elsewhere.
+    /// Keeps elements on and above a diagonal of the last two axes; the rest is 0.
     ///
     /// # Errors
     /// As [`tril`](Self::tril).
@@ -451,7 +450,6 @@ impl LazyTensor {
     }
 }
 
-/// Values of one dtype, the first one's rank, and the values as inputs.
 fn pieces(name: &'static str, values: &[&LazyTensor]) -> Result<(DType, usize, Inputs), Error> {
     let Some(first) = values.first() else {
         return Err(Error::operation(name, "takes at least one value", "give it the values to join"));
@@ -469,7 +467,7 @@ fn pieces(name: &'static str, values: &[&LazyTensor]) -> Result<(DType, usize, I
     Ok((first.dtype, first.shape.len(), inputs))
 }
 
-/// A number of things, of which there is at least one where it is a number.
+/// Requires that a count that is a number is at least 1.
 fn counted(operation: &'static str, name: &str, count: Dim) -> Result<Dim, Error> {
     if matches!(count.form, Form::Number) && count.get() == 0 {
         return Err(Error::operation(operation, format!("`{name}` is 1 or more, found 0"), "give a number above 0"));

@@ -1,4 +1,5 @@
-//! Rust's operators. They cannot return an error, so their values carry it. `x += y` records an addition, whose value is `x` from then on.
+//! Rust's operators. They cannot return errors, so their values carry them. `x += y` records an addition and assigns it
+//! to `x`.
 
 use std::ops::{
     Add, AddAssign, BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Div, DivAssign, Mul, MulAssign,
@@ -10,7 +11,7 @@ use fuse_runtime::f16;
 
 use crate::api::{lazy::LazyTensor, operand::Operand};
 
-// One implementation for all right operands, so that the type of `x + 1` is known before that of the number.
+// One implementation for all right operands, so that the type of `x + 1` is known before the literal's type.
 macro_rules! with {
     ($operator:ident $method:ident $assign:ident $assign_method:ident $row:ident) => {
         impl<R: Into<Operand>> $operator<R> for &LazyTensor {
@@ -57,7 +58,7 @@ macro_rules! of_numbers {
     )* };
 }
 
-// Of the left operands one type of floats that has literals, so that `(0.5 * x)` has a type before that of the number is known.
+// Only one float type with literals on the left, so that `(0.5 * x)` has a type before the literal has one.
 macro_rules! operators {
     ($($operator:ident $method:ident $assign:ident $assign_method:ident $name:literal,)*) => { $(
         const _: () = {

@@ -39,9 +39,9 @@ macro_rules! unary {
 unary! {
     /// `-x`.
     neg,
-    /// `!x`: of truth values, or of all bits of an integer.
+    /// `!x`; of integers, the bitwise complement.
     not,
-    /// The magnitude.
+    /// The absolute value.
     abs,
     /// -1, 0 or 1.
     sign,
@@ -49,11 +49,11 @@ unary! {
     floor,
     /// Rounded up.
     ceil,
-    /// Rounded to the nearest integer, ties to the even one.
+    /// Rounded to the nearest integer, ties to even.
     round,
     /// Rounded towards zero.
     trunc,
-    /// What `trunc` leaves.
+    /// `x - trunc(x)`.
     fract,
     /// The square root.
     sqrt,
@@ -61,11 +61,11 @@ unary! {
     rsqrt,
     /// The exponential.
     exp,
-    /// 2 to the power `x`.
+    /// `2^x`.
     exp2,
     /// The natural logarithm.
     log,
-    /// The logarithm to base 2.
+    /// The binary logarithm.
     log2,
     /// `log(1 + x)`.
     log1p,
@@ -79,21 +79,21 @@ unary! {
     tan,
     /// The hyperbolic tangent.
     tanh,
-    /// The angle in radians of a tangent.
+    /// The arctangent in radians.
     atan,
-    /// The angle in radians of a sine.
+    /// The arcsine in radians.
     asin,
-    /// The angle in radians of a cosine.
+    /// The arccosine in radians.
     acos,
     /// The hyperbolic sine.
     sinh,
     /// The hyperbolic cosine.
     cosh,
-    /// The inverse of `sinh`.
+    /// The inverse hyperbolic sine.
     asinh,
-    /// The inverse of `cosh`.
+    /// The inverse hyperbolic cosine.
     acosh,
-    /// The inverse of `tanh`.
+    /// The inverse hyperbolic tangent.
     atanh,
     /// The error function.
     erf,
@@ -103,11 +103,11 @@ unary! {
     recip,
     /// `max(x, 0)`.
     relu,
-    /// The scaled exponential linear unit.
+    /// The scaled exponential linear unit (SELU).
     selu,
     /// `x · Φ(x)`, exact.
     gelu,
-    /// `gelu` by `tanh`.
+    /// The `tanh` approximation of `gelu`.
     gelu_tanh,
     /// `x · sigmoid(x)`.
     silu,
@@ -121,17 +121,17 @@ unary! {
     softplus,
     /// `x · tanh(softplus(x))`.
     mish,
-    /// Whether it is not a number.
+    /// True for NaN.
     isnan,
-    /// Whether it is infinite.
+    /// True for infinities.
     isinf,
-    /// Whether it is neither infinite nor NaN.
+    /// True unless infinite or NaN.
     isfinite,
-    /// The number of bits that are 1.
+    /// The number of 1 bits.
     popcount,
     /// The bits of an `f32` as a `u32`.
     to_bits,
-    /// The `f32` of these bits.
+    /// The `f32` with these bits.
     from_bits,
 }
 
@@ -161,17 +161,17 @@ binary! {
     sub,
     /// `x * y`.
     mul,
-    /// `x / y`; integers are divided towards zero.
+    /// `x / y`; integer division truncates.
     div,
-    /// The rest of a division, with the sign of `x`.
+    /// The remainder, with the sign of `x`.
     rem,
-    /// `x` to the power `y`.
+    /// `x^y`.
     pow,
-    /// The smaller one. The smallest along axes is [`amin`](Self::amin).
+    /// The minimum of two values; along axes it is [`amin`](Self::amin).
     min,
-    /// The larger one. The largest along axes is [`amax`](Self::amax).
+    /// The maximum of two values; along axes it is [`amax`](Self::amax).
     max,
-    /// The angle in radians of the point `(y, x)`, where `y` is this value.
+    /// The angle in radians of the point `(y, x)`; this value is `y`.
     atan2,
     /// `sqrt(x² + y²)`.
     hypot,
@@ -179,17 +179,17 @@ binary! {
     and,
     /// `x || y`.
     or,
-    /// The bits that are 1 in both; of truth values `and`.
+    /// Bitwise and; of truth values `and`.
     bitand,
-    /// The bits that are 1 in one of both; of truth values `or`.
+    /// Bitwise or; of truth values `or`.
     bitor,
-    /// The bits that differ.
+    /// Bitwise exclusive or.
     bitxor,
-    /// Bits moved to higher places.
+    /// Shift to higher bits.
     shl,
-    /// Bits moved to lower places.
+    /// Shift to lower bits.
     shr,
-    /// A random `u32` of a counter and a key (Philox 2x32).
+    /// A random `u32` from a counter and a key (Philox 2x32).
     philox,
     /// `x == y`.
     eq,
@@ -212,7 +212,7 @@ impl LazyTensor {
         Request::new(Op::Pointwise(operation), dtype, smallvec![Input::of(node)]).record_as(node.shape)
     }
 
-    /// Two operands, at least one of which is a tensor.
+    /// A binary operation of at least one tensor.
     pub(crate) fn pair(operation: &'static Operation, left: Operand, right: Operand) -> Result<Self, Error> {
         if let (Given::Number(own, number), true) = (&right.0, matches!(operation.name, "div" | "rem"))
             && *number == 0.0
@@ -225,7 +225,7 @@ impl LazyTensor {
         Request::new(Op::Pointwise(operation), operation.yields.unwrap_or(dtype), inputs).record()
     }
 
-    /// The values in another dtype, as `x as f16` in the language.
+    /// Converts the values to another dtype, as `x as f16` in the language.
     ///
     /// # Errors
     /// [`Error::Operation`] for a quantized tensor.
@@ -240,13 +240,14 @@ impl LazyTensor {
     /// `on_true` where this is true, `on_false` elsewhere.
     ///
     /// # Errors
-    /// [`Error::Operation`] if this is not `bool`, if the dtypes of the others differ, or if the shapes do not broadcast.
+    /// [`Error::Operation`] if this is not `bool`, if the dtypes of the operands differ, or if the shapes do not
+    /// broadcast.
     pub fn select(&self, on_true: impl Into<Operand>, on_false: impl Into<Operand>) -> Result<Self, Error> {
         let condition = plain(self, "select", DTypes::BOOL)?;
         let (on_true, on_false) = (on_true.into(), on_false.into());
         let dtype = match (on_true.tensor_dtype()?, &on_true.0, &on_false.0) {
             (None, Given::Number(own, _), Given::Number(other, _)) => {
-                // Two numbers have no tensor to say the dtype.
+                // Two numbers have no tensor that determines the dtype.
                 Some(if own.is_float() {
                     *own
                 } else if other.is_float() {
@@ -269,7 +270,7 @@ impl LazyTensor {
         Request::new(Op::Call("select"), dtype, inputs).record()
     }
 
-    /// Between `low` and `high`.
+    /// Limits values to `low..=high`.
     ///
     /// # Errors
     /// [`Error::Operation`] if dtypes differ, or if the shapes do not broadcast.
@@ -288,7 +289,7 @@ impl LazyTensor {
         Request::new(Op::Call("lerp"), dtype, inputs).record()
     }
 
-    /// `x`, and `slope · x` where that is negative. The slope is a number, or a tensor that broadcasts.
+    /// `x`, or `slope · x` where `x` is negative. The slope is a number, or a tensor that broadcasts.
     ///
     /// # Errors
     /// [`Error::Operation`] if dtypes differ or are no floats, or if the shapes do not broadcast.
@@ -296,7 +297,7 @@ impl LazyTensor {
         self.scaled("leaky_relu", "slope", slope.into())
     }
 
-    /// `x`, and `alpha · (exp(x) - 1)` where that is negative. Alpha is a number, or a tensor that broadcasts.
+    /// `x`, or `alpha · (exp(x) - 1)` where `x` is negative. Alpha is a number, or a tensor that broadcasts.
     ///
     /// # Errors
     /// [`Error::Operation`] if dtypes differ or are no floats, or if the shapes do not broadcast.
@@ -309,7 +310,7 @@ impl LazyTensor {
         Request::new(Op::Scaled(name, option), dtype, inputs).record()
     }
 
-    /// The values, which are constants to gradients.
+    /// The values as constants for gradients.
     ///
     /// # Errors
     /// [`Error::Operation`] for a quantized tensor.

@@ -18,11 +18,12 @@ use crate::{
 impl LazyTensor {
     /// `[.., M, K] × [.., K, N] → [.., M, N]`; batch axes broadcast. The right operand may be quantized, also transposed.
     ///
-    /// A vector on the left is a row, one on the right a column, and the axis that this adds is no axis of the result:
+    /// A vector on the left is a row, one on the right a column; the added axis is removed from the result:
     /// `[K] × [.., K, N] → [.., N]`, `[.., M, K] × [K] → [.., M]`, `[K] × [K] → []`.
     ///
     /// # Errors
-    /// [`Error::Operation`] if one is a number, if inner dimensions or dtypes differ, or if batch axes do not broadcast.
+    /// [`Error::Operation`] if an operand has rank 0, if inner dimensions or dtypes differ, or if batch axes do not
+    /// broadcast.
     pub fn matmul(&self, right: &Self) -> Result<Self, Error> {
         let left = plain(self, "matmul", DTypes::NUMBERS)?;
         let other = right.node()?;
@@ -60,10 +61,10 @@ impl LazyTensor {
         Request::new(Op::Matmul, left.dtype, inputs).record()
     }
 
-    /// `[K] · [K]`: one number.
+    /// `[K] · [K]`, a single number.
     ///
     /// # Errors
-    /// [`Error::Operation`] if one is no vector, or if lengths or dtypes differ.
+    /// [`Error::Operation`] if an operand is no vector, or if lengths or dtypes differ.
     pub fn dot(&self, other: &Self) -> Result<Self, Error> {
         self.of_vectors("dot", Op::Dot, other)
     }
@@ -71,7 +72,7 @@ impl LazyTensor {
     /// `[M] × [N] → [M, N]`.
     ///
     /// # Errors
-    /// [`Error::Operation`] if one is no vector, or if dtypes differ.
+    /// [`Error::Operation`] if an operand is no vector, or if dtypes differ.
     pub fn outer(&self, other: &Self) -> Result<Self, Error> {
         self.of_vectors("outer", Op::Outer, other)
     }
@@ -88,7 +89,7 @@ impl LazyTensor {
         Request::new(op, a.dtype, inputs).record()
     }
 
-    /// The values of a quantized tensor, which are computed where they are used.
+    /// The values of a quantized tensor, computed where they are used.
     ///
     /// # Errors
     /// [`Error::Operation`] if it is not quantized.

@@ -39,44 +39,44 @@ macro_rules! reductions {
 }
 
 reductions! {
-    /// The sum along axes; of truth values how many are true, as `i32`.
+    /// The sum along axes; of truth values the count of `true`, as `i32`.
     sum "sum",
     /// The product along axes.
     prod "prod",
-    /// The largest along axes. Of two values it is [`max`](Self::max).
+    /// The maximum along axes; of two values it is [`max`](Self::max).
     amax "max",
-    /// The smallest along axes. Of two values it is [`min`](Self::min).
+    /// The minimum along axes; of two values it is [`min`](Self::min).
     amin "min",
-    /// The mean along axes; of truth values the share that is true, as `f32`.
+    /// The mean along axes; of truth values the share of `true`, as `f32`.
     mean "mean",
     /// `log(sum(exp(x)))` along axes.
     logsumexp "logsumexp",
     /// The square root of the sum of squares along axes.
     norm "norm",
-    /// Whether one is true along axes.
+    /// True if any element along axes is true.
     any "any",
-    /// Whether all are true along axes.
+    /// True if all elements along axes are true.
     all "all",
 }
 
 impl LazyTensor {
-    /// The variance along axes: the sum of squares of the distances from the mean, divided by the count less `correction`.
+    /// The variance along axes: the sum of squared deviations from the mean, divided by the count minus `correction`.
     ///
     /// # Errors
-    /// [`Error::Operation`] if it is not of floats, or has no such axis.
+    /// [`Error::Operation`] if it has no floats, or no such axis.
     pub fn var(&self, over: impl Into<Over>, correction: u32) -> Result<Self, Error> {
         self.reduce(VAR, &over.into(), correction)
     }
 
-    /// The index of the first largest along an axis.
+    /// The index of the first maximum along an axis.
     ///
     /// # Errors
-    /// [`Error::Operation`] if it is not of numbers, has no such axis, or no elements along it.
+    /// [`Error::Operation`] if it has no numbers, no such axis, or no elements along it.
     pub fn argmax(&self, axis: i32) -> Result<Self, Error> {
         self.best_index(ARGMAX, axis)
     }
 
-    /// The index of the first smallest along an axis.
+    /// The index of the first minimum along an axis.
     ///
     /// # Errors
     /// As [`argmax`](Self::argmax).
@@ -87,7 +87,7 @@ impl LazyTensor {
     fn best_index(&self, reduction: &'static Operation, axis: i32) -> Result<Self, Error> {
         let value = self.reduce(reduction, &axis.into(), 0)?;
         let shape = &self.node()?.shape;
-        // The axis exists, or `reduce` had refused it.
+        // `reduce` checked the axis.
         if shape[axis.rem_euclid(shape.len().max(1) as i32) as usize] == 0 {
             let message = format!(
                 "axis {axis} of `{}` has no elements, one of which the index would be",
@@ -99,7 +99,7 @@ impl LazyTensor {
     }
 
     fn reduce(&self, reduction: &'static Operation, over: &Over, correction: u32) -> Result<Self, Error> {
-        // How many are true, and their share.
+        // The count and the share of `true`.
         let counted = match reduction.name {
             "sum" => Some(DType::I32),
             "mean" => Some(DType::F32),
@@ -122,11 +122,12 @@ impl LazyTensor {
     }
 }
 
-/// Whether the language gives back a value itself where it is reduced over extents of 1: then gradients with respect to both are one.
+/// True if the language returns the value itself, reduced over extents of 1. Gradients with respect to both are then
+/// the same.
 fn is_itself(reduction: &Operation, node: &Node, axes: Option<u8>, keepdim: bool) -> bool {
     let gives_elements = match reduction.name {
         "sum" | "prod" | "max" | "min" | "any" | "all" => true,
-        // It is computed in `f32`.
+        // Computed in `f32`.
         "mean" => node.dtype == DType::F32,
         _ => false,
     };

@@ -1,4 +1,4 @@
-//! Operations on rows: normalizations, softmax, losses, randomness.
+//! Row operations: normalizations, softmax, losses, dropout.
 
 use fuse_artifact::{DType, DTypes};
 use smallvec::smallvec;
@@ -20,7 +20,7 @@ impl LazyTensor {
     /// `exp(x) / sum(exp(x))` along an axis.
     ///
     /// # Errors
-    /// [`Error::Operation`] if it is not of floats, or has no such axis.
+    /// [`Error::Operation`] if it has no floats, or no such axis.
     pub fn softmax(&self, axis: i32) -> Result<Self, Error> {
         self.row("softmax", axis)
     }
@@ -39,15 +39,16 @@ impl LazyTensor {
         Request::new(Op::Row(name, axis), node.dtype, smallvec![Input::of(node)]).record_as(node.shape)
     }
 
-    /// `(x - mean) / sqrt(var + eps) · gamma + beta` of each row along the last axis.
+    /// `(x - mean) / sqrt(var + eps) · gamma + beta` for each row along the last axis.
     ///
     /// # Errors
-    /// [`Error::Operation`] if dtypes differ or are no floats, if gamma and beta are no vectors of that axis, or eps is not above 0.
+    /// [`Error::Operation`] if dtypes differ or are no floats, if gamma or beta is no vector of that axis, or if eps is
+    /// not positive.
     pub fn layer_norm(&self, gamma: &Self, beta: &Self, eps: impl Into<Operand>) -> Result<Self, Error> {
         self.normalized("layer_norm", -1, &[gamma, beta], eps.into())
     }
 
-    /// `x / sqrt(mean(x²) + eps) · gamma` of each row along the last axis.
+    /// `x / sqrt(mean(x²) + eps) · gamma` for each row along the last axis.
     ///
     /// # Errors
     /// As [`layer_norm`](Self::layer_norm).
@@ -55,7 +56,7 @@ impl LazyTensor {
         self.normalized("rms_norm", -1, &[gamma], eps.into())
     }
 
-    /// `(x - mean) / sqrt(var + eps) · gamma + beta` with one number of each per channel, which are on axis 1.
+    /// `(x - mean) / sqrt(var + eps) · gamma + beta` with vectors along the channels, axis 1.
     ///
     /// # Errors
     /// As [`layer_norm`](Self::layer_norm).
@@ -79,7 +80,7 @@ impl LazyTensor {
         Request::new(Op::Norm(name, axis), node.dtype, inputs).record()
     }
 
-    /// Groups of channels normalized on their own; channels are on axis 1 of `[B, C, ..]`.
+    /// Normalizes groups of channels; channels are axis 1 of `[B, C, ..]`.
     ///
     /// # Errors
     /// As [`layer_norm`](Self::layer_norm), and if the groups do not divide the channels.
@@ -99,20 +100,20 @@ impl LazyTensor {
         Request::new(Op::GroupNorm(groups), node.dtype, inputs).record()
     }
 
-    /// `a · sigmoid(b)` of the halves of an axis.
+    /// `a · sigmoid(b)` for the halves `a` and `b` of an axis.
     ///
     /// # Errors
-    /// [`Error::Operation`] if it is not of floats, or its extent is odd.
+    /// [`Error::Operation`] if it has no floats, or an odd extent.
     pub fn glu(&self, axis: i32) -> Result<Self, Error> {
         let node = plain(self, "glu", DTypes::FLOATS)?;
         let axis = axis_of("glu", axis, node)?;
         Request::new(Op::Glu(axis), node.dtype, smallvec![Input::of(node)]).record()
     }
 
-    /// The loss of each row: `logsumexp(x) - x[class]` along an axis.
+    /// The cross-entropy of each row: `logsumexp(x) - x[class]` along an axis.
     ///
     /// # Errors
-    /// [`Error::Operation`] if this is not of floats, the classes are not of integers, or they are not one per row.
+    /// [`Error::Operation`] if this has no floats, if the classes are no integers, or if there is not one per row.
     pub fn cross_entropy(&self, classes: &Self, axis: i32) -> Result<Self, Error> {
         let node = plain(self, "cross_entropy", DTypes::FLOATS)?;
         let classes = indices(classes, "cross_entropy")?;
@@ -121,10 +122,11 @@ impl LazyTensor {
         Request::new(Op::CrossEntropy(axis), node.dtype, inputs).record()
     }
 
-    /// Each element with probability `1 - p`, scaled by `1 / (1 - p)`, else 0: the same for the same seed on every adapter.
+    /// Keeps each element with probability `1 - p`, scaled by `1 / (1 - p)`; the rest is 0. Equal seeds give equal
+    /// results on every adapter.
     ///
     /// # Errors
-    /// [`Error::Operation`] if it is not of floats, or `p` is no probability.
+    /// [`Error::Operation`] if it has no floats, or `p` is no probability.
     pub fn dropout(&self, p: impl Into<Operand>, seed: impl Into<Operand>) -> Result<Self, Error> {
         let node = plain(self, "dropout", DTypes::FLOATS)?;
         let p = p.into();
@@ -141,7 +143,7 @@ impl LazyTensor {
     }
 }
 
-/// Adds vectors of the dtype of a node to its inputs.
+/// Appends vectors of the node's dtype to the inputs.
 fn vectors_of(name: &'static str, node: &Node, vectors: &[&LazyTensor], inputs: &mut Inputs) -> Result<(), Error> {
     for vector in vectors {
         let other = plain(vector, name, DTypes::FLOATS)?;
@@ -155,7 +157,7 @@ fn vectors_of(name: &'static str, node: &Node, vectors: &[&LazyTensor], inputs: 
     Ok(())
 }
 
-/// What keeps a divisor from being 0.
+/// The positive number that keeps a divisor from being 0.
 fn epsilon(name: &'static str, eps: Operand) -> Result<Input, Error> {
     if let Given::Number(_, number) = eps.0
         && number.is_nan() | (number <= 0.0)
