@@ -12,13 +12,10 @@ use crate::op::extent::Extent;
 
 #[derive(Clone, Debug)]
 pub(crate) enum Op {
-    /// A tensor of the program.
     Leaf,
-    /// A pointwise operation of one or two operands.
     Pointwise(&'static Operation),
     /// `name(a, b, …)`, pointwise: all but the condition of a select have one dtype.
     Call(&'static str),
-    /// `x as dtype`.
     Cast(DType),
     /// `name(x, key = number)`; the number is the second input.
     Scaled(&'static str, &'static str),
@@ -70,7 +67,6 @@ pub(crate) enum Op {
     Grad {
         cotangent: bool,
     },
-    /// A result of its only input, by number.
     Part(u16),
 }
 
@@ -135,7 +131,6 @@ impl Sizes {
 }
 
 impl Op {
-    /// The name in the language.
     pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Leaf => "tensor",

@@ -19,13 +19,11 @@ use crate::{
     trace::{Ref, Trace},
 };
 
-/// A function's source.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
     /// `pub fn lazy_0123456789abcdef(…) -> … { … }`.
     pub(crate) text: String,
     pub(crate) name: String,
-    /// Assumptions about extents.
     pub(crate) required: Vec<Required>,
     pub(crate) bytes: Vec<Size>,
     /// Statements whose values the planner must materialize.
@@ -405,7 +403,6 @@ fn list(axes: impl Iterator<Item = usize>) -> String {
     }
 }
 
-/// `A` to `Z`, then `A1` and so on.
 fn symbol_name(position: usize) -> String {
     let letter = char::from(b'A' + (position % 26) as u8);
     if position < 26 { letter.to_string() } else { format!("{letter}{}", position / 26) }

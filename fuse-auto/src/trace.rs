@@ -21,7 +21,6 @@ use crate::{
     op::Op,
 };
 
-/// An input of a traced node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ref {
     Node(u32),
@@ -137,7 +136,6 @@ impl Trace {
         if node == 0 { 0 } else { self.ends[node - 1] as usize }
     }
 
-    /// Arguments of the function's launch.
     pub(crate) fn args(&self) -> SmallVec<[Arg<'_>; 16]> {
         let tensors = self.leaves.iter().map(|(_, value)| value.data.arg());
         let sizes = self.sizes.iter().map(|&bits| Arg::Scalar { dtype: DType::U32, bits });
@@ -318,7 +316,6 @@ impl Trace {
 
     /// Checks that no tensor was written to after an operation that reads it was recorded.
     fn check_writes(&self) -> Result<(), Error> {
-        // Most tensors are never written to.
         if self.leaves.iter().all(|(_, value)| value.data.writes() == 0) {
             return Ok(());
         }
@@ -423,7 +420,6 @@ impl Trace {
             let Op::Checkpoint(from, to) = self.nodes[checkpoint].op else { continue };
             let mut within = vec![false; self.nodes.len()];
             within[checkpoint] = true;
-            // Readers follow what they read.
             for index in (0..checkpoint).rev() {
                 let recorded = (from..to).contains(&self.nodes[index].number) && !self.is_leaf(index);
                 let is_output = self.outputs.contains(&(index as u32));

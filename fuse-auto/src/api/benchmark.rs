@@ -48,7 +48,6 @@ pub fn benchmark_pattern(device: &Device, pattern: FusionPattern, size: usize) -
     Ok(BenchmarkResult { pattern, tensor_size: node.elements(), unfused_time_ms, fused_time_ms, speedup })
 }
 
-/// An example of a kind of fusion with about `size` elements.
 fn example(device: &Device, pattern: FusionPattern, size: usize) -> Result<LazyTensor, Error> {
     // Quantized rows need a multiple of 32.
     let side = (size as f64).sqrt().ceil().max(1.0) as usize;

@@ -90,7 +90,6 @@ pub fn explain(values: &[&LazyTensor]) -> Result<Explanation, Error> {
     Ok(Explanation { source: source.clone(), plan: function.plan.clone(), opportunities, unquantized, written, left })
 }
 
-/// Fusions with their savings, by estimated speed-up.
 fn opportunities(trace: &Trace, fusions: &[Fusion]) -> Vec<FusionOpportunity> {
     let statements = statements(trace);
     let bytes = |node: usize| {

@@ -50,7 +50,6 @@ impl LazyTensor {
         })
     }
 
-    /// Its node, or the error that it carries.
     pub(crate) fn node(&self) -> Result<&Arc<Node>, Error> {
         self.node.as_ref().map_err(|error| Error::Earlier(Arc::clone(error)))
     }

@@ -20,7 +20,6 @@ pub struct Operand(pub(crate) Given);
 #[derive(Clone, Debug)]
 pub(crate) enum Given {
     Value(LazyTensor),
-    /// A number with its own dtype.
     Number(DType, f64),
 }
 
@@ -75,7 +74,6 @@ impl From<bool> for Operand {
 }
 
 impl Operand {
-    /// The dtype of a tensor; `None` for a number.
     pub(crate) fn tensor_dtype(&self) -> Result<Option<DType>, Error> {
         match &self.0 {
             Given::Value(value) => Ok(Some(value.node()?.dtype)),
@@ -176,7 +174,6 @@ pub(crate) fn quantized(operation: &'static str, packing: Packing) -> Error {
     )
 }
 
-/// The name of a set of dtypes in messages.
 fn named(dtypes: DTypes) -> &'static str {
     match dtypes {
         DTypes::F32 => "`f32`",

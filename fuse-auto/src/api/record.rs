@@ -33,7 +33,6 @@ impl Request {
         Self { op, dtype, inputs, packing: None }
     }
 
-    /// Infers the shape and records the operation.
     pub(crate) fn record(self) -> Result<LazyTensor, Error> {
         let shapes: SmallVec<[&[usize]; 3]> = self
             .inputs

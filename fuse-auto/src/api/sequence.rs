@@ -212,7 +212,6 @@ impl<'v> Applied<'_, 'v> {
         numbers.into_iter().map(|number| self.whole(number)).collect()
     }
 
-    /// The next number, or else the next value.
     fn number_or_value(&mut self) -> Result<Operand, Error> {
         match self.numbers.next() {
             Some(number) => Ok(Self::operand(number)),
@@ -312,7 +311,6 @@ fn is_one_kernel(_: &[&str]) -> bool {
     true
 }
 
-/// Plans the operations for matrices of unknown extents.
 #[cfg(feature = "jit")]
 fn is_one_kernel(names: &[&str]) -> bool {
     use crate::cache::code_cache::graph;

@@ -20,14 +20,12 @@ use fuse_runtime::{
 use crate::error::Error;
 use crate::pattern::FusionPattern;
 
-/// Time limit for measuring one graph.
 #[cfg(not(target_arch = "wasm32"))]
 const BUDGET: Duration = Duration::from_millis(20);
 
 /// Evaluation at which a graph is measured; earlier, it might never run again.
 const MEASURED_AT: u32 = 3;
 
-/// Maximum number of pairs of graph and size class.
 const MAX_ENTRIES: usize = 4096;
 
 /// The largest size class: the bit length of a 64-bit size.

@@ -18,7 +18,6 @@ use web_time::{Duration, Instant};
 
 use crate::{error::Error, source::Source};
 
-/// Default limit in bytes.
 const DEFAULT_LIMIT: u64 = 256 << 20;
 
 /// Divisor of the limit. While all code is smaller than the quotient, shaders stay whole; later functions share lines.
@@ -214,7 +213,6 @@ pub(crate) fn analysis(source: &Source) -> Result<Vec<Shared>, Error> {
     Ok(shared(&graph(&source.text)?))
 }
 
-/// The graph of a source with one function.
 #[cfg(feature = "jit")]
 pub(crate) fn graph(text: &str) -> Result<fuse_compiler::graph::Graph, Error> {
     let failed = |message: String| Error::Compile { message, source_text: text.to_owned() };

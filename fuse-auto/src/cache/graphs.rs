@@ -37,7 +37,6 @@ use crate::{
     trace::Trace,
 };
 
-/// Maximum number of weights in the statistics.
 const MOST_UNQUANTIZED: usize = 64;
 
 #[derive(Default)]
@@ -55,7 +54,6 @@ struct Missed {
     numbers: Numbers,
 }
 
-/// A function for some extents of a graph.
 pub(crate) struct Version {
     /// Dead once the code was dropped.
     code: Mutex<Weak<Compiled>>,

@@ -395,7 +395,6 @@ pub(crate) fn shape_text<S: Space>(shape: &[S::Size], space: &S) -> String {
     format!("[{}]", sizes.join(", "))
 }
 
-/// Numeric extents.
 pub(crate) struct Numbers;
 
 impl Space for Numbers {

@@ -135,7 +135,6 @@ struct Path {
     nodes: Vec<Arc<Node>>,
 }
 
-/// Paths found to a value of `wrt`.
 #[derive(Clone, Copy, Default)]
 struct Reached {
     depends: bool,

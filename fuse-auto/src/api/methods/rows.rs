@@ -143,7 +143,6 @@ impl LazyTensor {
     }
 }
 
-/// Appends vectors of the node's dtype to the inputs.
 fn vectors_of(name: &'static str, node: &Node, vectors: &[&LazyTensor], inputs: &mut Inputs) -> Result<(), Error> {
     for vector in vectors {
         let other = plain(vector, name, DTypes::FLOATS)?;
