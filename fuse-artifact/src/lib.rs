@@ -4,6 +4,8 @@
 //! dimensions, buffers, and each kernel's validated WGSL variants with their uniform words. It is plain data without
 //! dependencies. The macro can write it as a `static`, tests can build it at run time, and neither side links the
 //! other. Not here: compilation (`fuse-compiler`) and launches (`fuse-runtime`).
+//!
+//! [`operations`] holds the signatures of the language's operations, shared by the compiler and lazy tensors.
 
 mod dtype;
 mod function;

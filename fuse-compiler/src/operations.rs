@@ -1,7 +1,8 @@
 //! Table of pointwise operations, one row each, read by every stage.
 //!
-//! A row contains an operation's name, dtypes, definition, derivative in f64, accuracy, cost, WGSL and WebNN. A new
-//! operation is a row of `unary` or `binary`. The stage `grad` has the derivatives that programs compute.
+//! A row contains an operation's definition, derivative in f64, accuracy, cost, WGSL and WebNN; name, operator and
+//! dtypes come from [`fuse_artifact::operations`]. A new operation is a signature there and a row of `unary` or
+//! `binary`. The stage `grad` has the derivatives that programs compute.
 
 mod binary;
 pub(crate) mod functions;
