@@ -3,27 +3,54 @@
 use std::fmt::Write;
 
 use fuse_artifact::{
-    Features, Kernel, Require, Schedule, Variant,
+    Features, Kernel, Pass, Require, Schedule, Variant,
     schedule::{
         Attention, AttentionCoopMatrix, Gemv, GemvRows, K, LANES, Mainloop, Pointwise, Reduction, ReductionOrder,
         RowLoads, Tile, WeightedSum,
     },
 };
 
-/// Prints a kernel's variants with their schedules and requirements.
+/// A kernel's variants, one line each: schedule, invocations and workgroup bytes of each pass, requirements.
+///
+/// Lists of requirements that several variants share come first, numbered.
 pub fn print(kernel: &Kernel) -> String {
+    let lists: Vec<Vec<String>> = kernel.variants.iter().map(needs).collect();
+    let shared = shared(&lists);
     let mut text = format!("{}\n", kernel.name);
-    for variant in kernel.variants.iter() {
-        let _ = writeln!(text, "  {}: {}", variant.name, schedule(&variant.schedule));
-        for (i, pass) in variant.passes.iter().enumerate() {
-            let (size, bytes) = (pass.workgroup_size, pass.workgroup_bytes);
-            let _ = writeln!(text, "    pass {i}: workgroups of {size}, {bytes} bytes of workgroup memory");
+    for (i, list) in shared.iter().enumerate() {
+        let _ = writeln!(text, "  needs #{}: {}", i + 1, abbreviated(list, &shared, list.len() - 1));
+    }
+    for (variant, list) in kernel.variants.iter().zip(&lists) {
+        let pass = |pass: &Pass| format!("{} invocations, {} bytes", pass.workgroup_size, pass.workgroup_bytes);
+        let passes: Vec<String> = variant.passes.iter().map(pass).collect();
+        let _ = write!(text, "  {}: {}; {}", variant.name, schedule(&variant.schedule), passes.join(", then "));
+        if !list.is_empty() {
+            let _ = write!(text, "; needs {}", abbreviated(list, &shared, list.len()));
         }
-        for need in needs(variant) {
-            let _ = writeln!(text, "    needs {need}");
-        }
+        text.push('\n');
     }
     text
+}
+
+/// Lists of two or more requirements that occur more than once, in the order of their first occurrence.
+fn shared(lists: &[Vec<String>]) -> Vec<&Vec<String>> {
+    let mut shared = vec![];
+    for list in lists {
+        let count = lists.iter().filter(|other| *other == list).count();
+        if list.len() > 1 && count > 1 && !shared.contains(&list) {
+            shared.push(list);
+        }
+    }
+    shared
+}
+
+/// A list whose longest shared prefix of at most `most` elements is replaced by that prefix's number.
+fn abbreviated(list: &[String], shared: &[&Vec<String>], most: usize) -> String {
+    let prefixes = shared.iter().enumerate().filter(|(_, prefix)| prefix.len() <= most && list.starts_with(prefix));
+    let longest = prefixes.max_by_key(|(_, prefix)| prefix.len());
+    let number = longest.map(|(i, _)| format!("#{}", i + 1));
+    let rest = &list[longest.map_or(0, |(_, prefix)| prefix.len())..];
+    number.iter().chain(rest).map(String::as_str).collect::<Vec<_>>().join(", ")
 }
 
 fn schedule(schedule: &Schedule) -> String {

@@ -15,9 +15,9 @@ use crate::{Program, quantized};
 /// One variant for each kernel of a launch.
 #[derive(Clone, Debug)]
 pub struct Choice {
-    /// Which of the kernel's variants.
+    /// Index of the variant of each kernel.
     pub indices: Vec<usize>,
-    /// Their names.
+    /// Names of the variants.
     pub names: Vec<&'static str>,
 }
 
@@ -28,7 +28,7 @@ pub struct Arguments(Vec<Argument>);
 enum Argument {
     Tensor(RawTensor),
     Quantized(RawQuantized),
-    /// With its bits.
+    /// Dtype and bits.
     Scalar(DType, u32),
 }
 
@@ -43,10 +43,10 @@ impl Argument {
 }
 
 impl Arguments {
-    /// Uploads `inputs`.
+    /// Uploads inputs.
     ///
     /// # Errors
-    /// The runtime's.
+    /// The runtime's message.
     pub fn new(device: &Device, program: &Program, inputs: &[Value]) -> Result<Self, String> {
         let argument = |(param, input): (&Param, &Value)| match &param.quantized {
             Some(quantized) => quantized::upload(device, quantized, input).map(Argument::Quantized),
@@ -59,7 +59,7 @@ impl Arguments {
         program.graph.params.iter().zip(inputs).map(argument).collect::<Result<_, _>>().map(Self)
     }
 
-    /// The first tensor in place of every other.
+    /// Replaces every tensor by the first one.
     #[must_use]
     pub fn with_one_tensor(mut self) -> Self {
         let is_tensor = |argument: &Argument| matches!(argument, Argument::Tensor(_));
@@ -72,11 +72,10 @@ impl Arguments {
         self.0.iter().map(Argument::arg).collect()
     }
 
-    /// Every choice of variants worth forcing, one variant per kernel: each legal variant of each kernel is in
-    /// at least one choice.
+    /// Choices of variants that cover every legal variant of each kernel at least once.
     ///
     /// # Errors
-    /// The runtime's.
+    /// The runtime's message.
     pub fn choices(&self, program: &Program) -> Result<Vec<Choice>, String> {
         let legal = variants(program.function, &self.args()).map_err(|error| error.to_string())?;
         let most = legal.iter().map(|kernel| kernel.legal.len()).max().unwrap_or(0);
@@ -87,23 +86,23 @@ impl Arguments {
         Ok((0..most).map(choice).map(|(indices, names)| Choice { indices, names }).collect())
     }
 
-    /// The numbers of the program's plans whose assumptions hold, as [`Arguments::launch_plan`] takes them.
+    /// Indices of the plans whose assumptions hold, for [`Arguments::launch_plan`].
     ///
     /// # Errors
-    /// The runtime's.
+    /// The runtime's message.
     pub fn plans(&self, program: &Program) -> Result<Vec<usize>, String> {
         alternatives(program.function, &self.args()).map_err(|error| error.to_string())
     }
 
-    /// Launches by a plan of the program, whether or not it is the fastest.
+    /// Launches a given plan of the program.
     ///
     /// # Errors
-    /// The runtime's.
+    /// The runtime's message.
     pub async fn launch_plan(&self, program: &Program, plan: usize) -> Result<Vec<Value>, String> {
         self.launch_by(program.function, |args| launch_alternative(program.function, args, plan)).await
     }
 
-    /// What a launch returns, and after it the new values of what it updates, which here are copies.
+    /// Results of a launch, followed by the new values of updated arguments, which are copies here.
     async fn launch_by(
         &self,
         function: &'static Function,
@@ -122,18 +121,18 @@ impl Arguments {
         download_all(&[results, copies.clone()].concat()).await
     }
 
-    /// Launches with whatever the caller's thread does with launches; [`download_all`] reads the results.
+    /// Launches in the current mode of the calling thread; [`download_all`] reads the results.
     ///
     /// # Errors
-    /// The runtime's.
+    /// The runtime's message.
     pub fn launch_here(&self, function: &'static Function) -> Result<Vec<RawTensor>, Error> {
         launch_dynamic(function, &self.args())
     }
 
-    /// Launches with the runtime's own choice of variants, or a given one.
+    /// Launches with a given choice of variants, or the runtime's.
     ///
     /// # Errors
-    /// The runtime's.
+    /// The runtime's message.
     pub async fn launch(&self, program: &Program, choice: Option<&[usize]>) -> Result<Vec<Value>, String> {
         let function = program.function;
         match choice {
@@ -143,10 +142,10 @@ impl Arguments {
     }
 }
 
-/// The values of tensors.
+/// Downloads tensors.
 ///
 /// # Errors
-/// The runtime's.
+/// The runtime's message.
 pub async fn download_all(tensors: &[RawTensor]) -> Result<Vec<Value>, String> {
     let mut values = vec![];
     for tensor in tensors {

@@ -1,13 +1,13 @@
-//! The checkout whose files tests read.
+//! Checkout whose files tests read.
 
 use std::path::{Path, PathBuf};
 
-/// The root of the repository: `FUSE_CHECKOUT`, else the one that the test program was built in.
+/// Root of the repository: `FUSE_CHECKOUT`, otherwise where the test program was built.
 ///
-/// Test programs that run on another machine than they were built on find their files by this variable.
+/// The variable lets test programs run on other machines.
 ///
 /// # Panics
-/// If there is no repository there.
+/// If there is no repository.
 pub fn checkout() -> PathBuf {
     let built = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let root = std::env::var_os("FUSE_CHECKOUT").map_or_else(built, PathBuf::from);
@@ -19,7 +19,7 @@ pub fn checkout() -> PathBuf {
     root.canonicalize().unwrap_or(root)
 }
 
-/// A folder for files that a test writes, below the checkout's `target`.
+/// Folder for files that a test writes, below the checkout's `target`.
 ///
 /// # Panics
 /// If it cannot be made.

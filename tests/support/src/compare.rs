@@ -4,12 +4,12 @@ use std::fmt::Write;
 
 use fuse_compiler::interp::{Bounded, Tensor, Value};
 
-/// How much a comparison said.
+/// Counts of a comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Outcome {
     /// Elements compared.
     pub elements: usize,
-    /// Elements whose range is so wide that the comparison says little.
+    /// Elements whose range is too wide to be meaningful.
     pub loose: usize,
 }
 
@@ -24,13 +24,13 @@ impl Outcome {
 /// Relative width beyond which a range counts as loose.
 const LOOSE: f64 = 0.05;
 
-/// Mismatches shown of one result.
+/// Mismatches shown per result.
 const SHOWN: usize = 5;
 
 /// Compares results with ranges.
 ///
 /// # Errors
-/// A text that shows the first elements outside their ranges, or shapes that differ.
+/// A list of the first elements outside their ranges, or of shapes that differ.
 pub fn compare(expected: &[Tensor<Bounded>], actual: &[Value]) -> Result<Outcome, String> {
     if expected.len() != actual.len() {
         return Err(format!("expected {} results, found {}", expected.len(), actual.len()));
@@ -71,7 +71,7 @@ fn compare_one(expected: &Tensor<Bounded>, actual: &Value) -> Result<Outcome, St
     Err(format!("{wrong} of {} elements of shape {:?} are out of range:{text}", actual.data.len(), actual.shape))
 }
 
-/// The shape without leading ones: shapes of the expression form are padded with them.
+/// Shape without leading ones, with which the expression form pads.
 fn trimmed(shape: &[usize]) -> &[usize] {
     &shape[shape.iter().take_while(|&&extent| extent == 1).count()..]
 }

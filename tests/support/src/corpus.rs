@@ -1,26 +1,26 @@
-//! Programs of every kernel shape, as texts, also where there are no files.
+//! Sources of programs of every kernel shape, also for targets without files.
 
 use fuse_compiler::{graph::CompareOp, operations::BinaryOp};
 
 use crate::operations::{ALL, NUMBERS, unary_texts};
 
-/// Name and text of a `.fuse` file.
+/// Name and source of a `.fuse` file.
 pub type Source = (&'static str, &'static str);
 
 macro_rules! sources {
     ($($name:literal)*) => { &[$(($name, include_str!(concat!("../../in/", $name, ".fuse")))),*] };
 }
 
-/// The file tests.
+/// File tests.
 pub const FILES: &[Source] = sources! {
-    "attention" "attention_f16" "attention_gradient" "attention_scores" "calls" "causal_mask" "dropout" "embedding_gradient" "encoder_layer" "expensive_prologue"
+    "attention" "attention_f16" "attention_gradient" "attention_gradient_f16" "attention_scores" "calls" "causal_mask" "dropout" "embedding_gradient" "encoder_layer" "expensive_prologue"
     "feed_forward" "generic" "integers" "layer_norm_gelu" "linear_f16" "linear_residual_relu" "matmul_norm" "matrix_chain"
     "movements" "no_fuse" "norm_matmul" "permute_f16" "quantized" "reduce_axes" "residual_norm" "scale_add" "scaled_operand"
     "several_reductions" "several_results" "siblings" "sigmoid_broadcast" "slice_reshape" "softmax" "ten_operands"
     "training_step" "transpose_add" "update_in_place"
 };
 
-/// Every operation on every dtype, each in a function of its own.
+/// Every operation on every dtype, each in its own function.
 pub fn every_operation() -> Vec<String> {
     let mut sources = vec![];
     for dtype in ALL {
@@ -54,8 +54,8 @@ pub fn every_operation() -> Vec<String> {
     sources
 }
 
-/// Programs beside the file tests that have a kernel of every schedule family: every layout of products, several of them, weights of every packing, heads that
-/// schedules are made for.
+/// Programs that, with the file tests, cover every schedule family: layouts of products, several products, packings of
+/// weights, and head sizes with schedules of their own.
 pub fn every_family() -> Vec<String> {
     let mut sources = vec![
         "pub fn rows<T: Float>(x: T[B, M, K], w: T[B, K, N], b: T[N]) -> T[B, M, N] { relu(matmul(x, w) + b) }

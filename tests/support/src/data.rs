@@ -9,16 +9,16 @@ use half::f16;
 
 use crate::quantized;
 
-/// A small generator of well-spread numbers (SplitMix64, Steele et al. 2014); equal seeds give equal numbers.
+/// Random number generator (SplitMix64, Steele et al. 2014); equal seeds give equal numbers.
 pub struct Numbers(u64);
 
 impl Numbers {
-    /// The sequence of a seed.
+    /// Creates the generator of a seed.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// The next 64 bits.
+    /// Next 64 bits.
     pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -27,12 +27,12 @@ impl Numbers {
         z ^ (z >> 31)
     }
 
-    /// A number from 0 to `count - 1`.
+    /// Random number from 0 to `count - 1`.
     pub fn below(&mut self, count: u64) -> u64 {
         self.bits() % count
     }
 
-    /// An ordinary number of a dtype: floats from -3 to 3 that `f16` holds exactly, small integers.
+    /// Ordinary number of a dtype: floats from -3 to 3 that `f16` holds exactly, or small integers.
     pub fn ordinary(&mut self, dtype: DType) -> f64 {
         match dtype {
             DType::F32 | DType::F16 => (self.below(385) as f64 - 192.0) / 64.0,
@@ -43,7 +43,7 @@ impl Numbers {
     }
 }
 
-/// Numbers at which operations of a dtype are likely to go wrong.
+/// Edge cases of a dtype.
 pub fn special(dtype: DType) -> Vec<f64> {
     let signed = |magnitudes: &[f64]| magnitudes.iter().flat_map(|&x| [x, -x]).collect::<Vec<f64>>();
     let floats = |largest: f64, smallest: f64, subnormal: f64| {
@@ -66,7 +66,7 @@ pub fn special(dtype: DType) -> Vec<f64> {
     }
 }
 
-/// The nearest number that a dtype holds.
+/// Nearest number of a dtype.
 pub fn round(dtype: DType, x: f64) -> f64 {
     match dtype {
         DType::F32 => f64::from(x as f32),
@@ -75,15 +75,15 @@ pub fn round(dtype: DType, x: f64) -> f64 {
     }
 }
 
-/// A tensor of ordinary numbers.
+/// Tensor of ordinary numbers.
 pub fn ordinary(dtype: DType, shape: &[usize], numbers: &mut Numbers) -> Value {
     let data = (0..shape.iter().product()).map(|_| numbers.ordinary(dtype)).collect();
     Value { dtype, shape: shape.to_vec(), data }
 }
 
-/// Numbers whose sum is small beside their magnitudes: most come in pairs of opposite sign, of magnitudes up to `largest`,
-/// far apart from each other. A running sum in `f32` loses all digits of their sum; one that carries its losses, or adds
-/// in a tree, stays within the bound of the interpreter.
+/// Numbers with heavy cancellation: most come in distant pairs of opposite sign, of magnitudes up to `largest`.
+///
+/// A running sum in `f32` loses all digits. A compensated or pairwise sum stays within the interpreter's bound.
 pub fn cancelling(dtype: DType, shape: &[usize], largest: f64, numbers: &mut Numbers) -> Value {
     let count: usize = shape.iter().product();
     let mut data: Vec<f64> = Vec::with_capacity(count);
@@ -93,18 +93,19 @@ pub fn cancelling(dtype: DType, shape: &[usize], largest: f64, numbers: &mut Num
         data.extend([x, -x]);
     }
     data.truncate(count);
-    // Fisher and Yates: opposites end up anywhere.
+    // Fisher–Yates shuffle, so that opposites end up anywhere.
     for i in (1..count).rev() {
         data.swap(i, numbers.below(i as u64 + 1) as usize);
     }
     Value { dtype, shape: shape.to_vec(), data }
 }
 
-/// What a row that is taken together may look like.
+/// Function that yields an element of a reduced row.
 type RowKind = (&'static str, fn(usize, usize, f64) -> f64);
 
-/// Rows at which reductions, softmax and norms are likely to go wrong, with their names; an element follows from its
-/// position, the row's length, and an ordinary number. Floats.
+/// Rows, with names, at which reductions, softmax and norms are likely to fail.
+///
+/// Each function takes position, row length, and an ordinary number. Floats only.
 pub const AWKWARD_ROWS: &[RowKind] = &[
     ("ordinary", |_, _, x| x),
     ("minus infinity only", |_, _, _| f64::NEG_INFINITY),
@@ -140,17 +141,17 @@ pub const AWKWARD_ROWS: &[RowKind] = &[
     ("almost subnormal", |_, _, x| x * 2e-38),
 ];
 
-/// One row of `columns` numbers for each kind of [`AWKWARD_ROWS`].
+/// One row of `columns` numbers for each of [`AWKWARD_ROWS`].
 pub fn awkward_rows(dtype: DType, columns: usize, numbers: &mut Numbers) -> Value {
     let rows = AWKWARD_ROWS.iter().flat_map(|(_, element)| (0..columns).map(move |i| (i, element)));
     let data = rows.map(|(i, element)| round(dtype, element(i, columns, numbers.ordinary(dtype)))).collect();
     Value { dtype, shape: vec![AWKWARD_ROWS.len(), columns], data }
 }
 
-/// Ordinary inputs for every parameter of `graph`, with the extents that `dims` names.
+/// Ordinary inputs for every parameter of `graph`, with the extents in `dims`.
 ///
 /// # Panics
-/// When a dimension of the graph is not among `dims`.
+/// If `dims` lacks a dimension of the graph.
 pub fn inputs(graph: &Graph, dims: &[(&str, usize)], seed: u64) -> Vec<Value> {
     let mut numbers = Numbers::new(seed);
     let input = |(index, param): (usize, &Param)| {
@@ -168,10 +169,10 @@ pub fn inputs(graph: &Graph, dims: &[(&str, usize)], seed: u64) -> Vec<Value> {
     graph.params.iter().enumerate().map(input).collect()
 }
 
-/// The extents of a type of `graph`, given those of the named dimensions.
+/// Extents of a type of `graph`, from the extents of named dimensions.
 ///
 /// # Panics
-/// When a dimension of the graph is not among `dims`.
+/// If `dims` lacks a dimension of the graph.
 pub fn extents(graph: &Graph, ty: &TensorType, dims: &[(&str, usize)]) -> Vec<usize> {
     let value = |name: &str| dims.iter().find(|(dim, _)| *dim == name).map(|&(_, extent)| extent as u64);
     let named: Vec<u64> = graph.symbols.iter().map(|symbol| value(&symbol.name).unwrap_or(0)).collect();
@@ -180,14 +181,14 @@ pub fn extents(graph: &Graph, ty: &TensorType, dims: &[(&str, usize)]) -> Vec<us
         .iter()
         .map(|symbol| match (value(&symbol.name), &symbol.source) {
             (Some(extent), _) => extent,
-            // An axis whose extent is a product, which defines the dimension that is named there.
+            // An extent that is a product defines the dimension named there.
             (None, &SymbolSource::Axis { param, axis })
                 if let Some(size) = graph.params[usize::from(param)].ty.shape.get(usize::from(axis))
                     && size.as_symbol().is_none() =>
             {
                 size.eval(&named).expect("a size")
             }
-            // How a quantized parameter is stored, which no shape mentions.
+            // The scheme of a quantized parameter depends on no shape.
             (None, SymbolSource::Quotient { .. }) => 0,
             (None, &SymbolSource::Axis { param, axis })
                 if graph.params[usize::from(param)].ty.rank() <= axis.into() =>

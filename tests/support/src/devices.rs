@@ -1,4 +1,4 @@
-//! The installed adapters, and waiting for what runs on them. Browsers have one, which tests await.
+//! Installed adapters, and blocking on futures. Browsers have one adapter, which tests await.
 
 use std::{
     future::Future,
@@ -7,22 +7,24 @@ use std::{
 
 use fuse_runtime::Device;
 
-/// Waits for what tests do natively.
+/// Blocks on a future, natively.
 pub fn wait<R>(work: impl Future<Output = R>) -> R {
     pollster::block_on(work)
 }
 
-/// Every installed adapter, opened for the calling thread: a software adapter compiles and runs everything of a device on
-/// one thread of its own, so that tests that shared a device would wait for each other.
+/// All installed adapters, opened for the calling thread.
+///
+/// A software adapter compiles and runs a device's work on one thread, so that tests sharing a device would wait for each
+/// other.
 ///
 /// # Panics
-/// When there is none: a numeric test without an adapter has tested nothing.
+/// If there is none: a numeric test without an adapter has tested nothing.
 pub fn devices() -> &'static [Device] {
     thread_local!(static OWN: Own = Own::take());
     OWN.with(|own| own.0)
 }
 
-/// The devices of a thread. When it ends, the next thread takes them over: there are never more than threads at a time.
+/// Devices of a thread. When it ends, the next thread takes them over, so devices never outnumber threads.
 struct Own(&'static [Device]);
 
 static IDLE: Mutex<Vec<&'static [Device]>> = Mutex::new(vec![]);

@@ -3,9 +3,8 @@
 //! - `// kernels: f = 1, g = 2` states how many kernels functions become.
 //! - `// run: f(M = 3, N = 5)` runs a function at these extents.
 //! - `// ranges: wide` says that the program is too deep for error ranges to stay narrow.
-//! - `// wgsl: tile 32x32x16` adds the variants of this name to the goldens, besides each kernel's last one.
+//! - `// wgsl: f.0.matmul tile 32x32x16` makes the shaders of a variant of a kernel goldens.
 
-use fuse_artifact::{Kernel, Variant};
 use fuse_compiler::interp::Value;
 
 use crate::{Program, data};
@@ -18,8 +17,8 @@ pub struct Directives {
     /// Whether error ranges may be wide.
     pub wide_ranges: bool,
     kernels: Vec<(String, usize)>,
-    /// The names of variants whose WGSL belongs to the goldens.
-    pub variants: Vec<String>,
+    /// The kernels and variants whose shaders belong to the goldens.
+    pub shown: Vec<(String, String)>,
 }
 
 /// `f(M = 3, N = 5)`.
@@ -43,7 +42,11 @@ impl Directives {
                 Some(("kernels", list)) => directives.kernels.extend(assignments(list)?),
                 Some(("run", call)) => directives.runs.push(Run::parse(call)?),
                 Some(("ranges", "wide")) => directives.wide_ranges = true,
-                Some(("wgsl", name)) => directives.variants.push(name.to_owned()),
+                Some(("wgsl", names)) => {
+                    let error = || format!("expected `f.0.matmul tile 32x32x16`, found `{names}`");
+                    let (kernel, variant) = names.split_once(' ').ok_or_else(error)?;
+                    directives.shown.push((kernel.to_owned(), variant.to_owned()));
+                }
                 _ => {}
             }
         }
@@ -70,13 +73,6 @@ impl Directives {
     /// How many kernels a function is said to become.
     pub fn kernels(&self, function: &str) -> Option<usize> {
         self.kernels.iter().find(|(name, _)| name == function).map(|&(_, count)| count)
-    }
-
-    /// The variants whose WGSL belongs to the goldens.
-    pub fn shown<'a>(&'a self, kernel: &'a Kernel) -> impl Iterator<Item = &'a Variant> {
-        let last = kernel.variants.len().saturating_sub(1);
-        let named = |variant: &Variant| self.variants.iter().any(|name| *name == variant.name);
-        kernel.variants.iter().enumerate().filter(move |(i, variant)| *i == last || named(variant)).map(|(_, v)| v)
     }
 }
 

@@ -1,5 +1,5 @@
-//! Gradients as PyTorch and JAX compute them in float64: the functions of `tests/data/gradients.fuse`, with inputs and figures of
-//! `gradients.json` (written by `gradients.py` beside it).
+//! Reference gradients of PyTorch and JAX in float64: functions in `tests/data/gradients.fuse`, inputs and figures in
+//! `gradients.json`, written by `gradients.py`.
 
 use fuse_artifact::DType;
 use fuse_compiler::graph::Graph;
@@ -7,31 +7,31 @@ use serde_json::Value as Json;
 
 use crate::{Value, graphs};
 
-/// A function whose results are gradients.
+/// Function whose results are gradients.
 pub struct Figures {
-    /// What it computes.
+    /// Compiled function.
     pub graph: Graph,
     /// Whether it was chosen after the rules of differentiation were written.
     pub is_late: bool,
-    /// What each result is the gradient of.
+    /// Differentiated input of each result.
     pub wrt: Vec<String>,
-    /// One per parameter; `f32` holds all numbers.
+    /// Value of each parameter, exact in `f32`.
     pub inputs: Vec<Value>,
-    /// The names of all inputs of the file.
+    /// Names of all inputs of the file.
     pub given: Vec<String>,
-    /// The results by each framework, with its name.
+    /// Results of each framework, with its name.
     pub expected: [(&'static str, Vec<Value>); 2],
 }
 
 impl Figures {
-    /// Every case of the file.
+    /// Loads all cases.
     ///
     /// # Panics
-    /// When the files do not fit each other.
+    /// If the files disagree.
     pub fn all() -> Vec<Self> {
         let source = include_str!("../../data/gradients.fuse");
         let mut graphs = graphs(source).unwrap_or_else(|error| panic!("{error}"));
-        // The others are called by these.
+        // The other functions are called by these.
         graphs.retain(|graph| source.contains(&format!("pub fn {}(", graph.name)));
         let file: Json = serde_json::from_str(include_str!("../../data/gradients.json")).expect("valid JSON");
         let cases = list(&file["cases"]);
@@ -59,10 +59,10 @@ impl Figures {
         }
     }
 
-    /// What of `found` is further than `tolerance` from a framework's figures, as a share of the largest number of the gradient.
+    /// Deviations of `found` from a framework's figures beyond `tolerance`, as a share of the gradient's largest number.
     ///
     /// # Panics
-    /// When results are missing or have other shapes.
+    /// If results are missing or have other shapes.
     pub fn deviations(&self, found: &[Value], tolerance: f64) -> Vec<String> {
         let name = &self.graph.name;
         let mut deviations = vec![];
@@ -73,7 +73,7 @@ impl Figures {
                 let largest = expected.data.iter().fold(0.0f64, |largest, x| largest.max(x.abs()));
                 for (i, (expected, found)) in expected.data.iter().zip(&found.data).enumerate() {
                     let apart = (found - expected).abs() / largest;
-                    // What is not a number deviates.
+                    // NaN counts as a deviation.
                     if apart.is_nan() || apart > tolerance {
                         deviations.push(format!(
                             "{name}, `{wrt}`[{i}]: {framework} has {expected:e}, found {found:e}, {apart:e} of the largest"

@@ -1,11 +1,11 @@
-//! What the numeric tests share: programs are compiled from source text at test time, run on every installed
-//! adapter with every variant that may run, and compared with the reference interpreter's ranges.
+//! Shared parts of numeric tests: compile programs from source, run them on every installed adapter with every legal
+//! variant, and compare results with the interpreter's ranges.
 //!
-//! `program` makes programs, `data` their inputs, `devices` opens the adapters, `adapter` launches programs on them,
-//! `compare` judges results, and `sweep` puts these together; `matrices` runs cooperative matrices where no adapter has them.
-//! `directives`, `operations`, `patterns`, `corpus` and `figures` hold programs that several tests share; `seed` says which random ones a run draws,
-//! and `checkout` where the files of the repository are. Launches are
-//! awaited, so that the same code runs in browsers. Not here: what is tested (`tests/*`).
+//! `program` makes programs, `data` their inputs, `devices` opens the adapters, `adapter` launches programs, `compare`
+//! judges results, and `sweep` combines these. `matrices` runs cooperative matrices in software. `directives`, `operations`,
+//! `patterns`, `corpus` and `figures` hold shared programs, `seed` selects random ones, and `checkout` finds files.
+//!
+//! Launches are awaited, so that the same code runs in browsers. The tests themselves are in `tests/*`.
 
 pub mod adapter;
 mod checkout;

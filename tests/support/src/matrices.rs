@@ -1,9 +1,9 @@
-//! Cooperative matrices in software: texts that use them, rewritten so that every adapter runs them.
+//! Cooperative matrices in software: rewrites shaders so that every adapter runs them.
 //!
-//! Software adapters have no cooperative matrices. Here each invocation of a subgroup of 32 has its share of a sum's elements,
-//! and reads the operands' elements where their matrices would have been loaded from: slices, strips, barriers and epilogues
-//! are those of the text, only the matrix operations are replaced. The forms of line are those that the compiler writes; any
-//! other use of a matrix operation stays in the text, and the adapter refuses it.
+//! Each invocation of a subgroup of 32 holds a share of an accumulator's elements and reads operands where matrices would be
+//! loaded. Staging, barriers and epilogues are unchanged; only matrix operations are replaced.
+//!
+//! Line forms are those of the compiler. Other uses of matrix operations stay, and the adapter refuses them.
 
 use std::collections::HashMap;
 
@@ -14,11 +14,11 @@ use fuse_artifact::{
 
 use crate::Program;
 
-/// The program with those variants of its kernels that use cooperative matrices, in software, and with the last variant, for
-/// sizes that they do not take. Reductions and pointwise kernels stay as they are.
+/// Keeps each kernel's variants with cooperative matrices, rewritten, and its last variant for other sizes. Reductions and
+/// pointwise kernels are unchanged.
 ///
 /// # Errors
-/// If a kernel of another kind has none.
+/// If a kernel of another kind has no such variant.
 pub fn in_software(program: &Program) -> Result<Program, String> {
     let mut function: Function = program.function.clone();
     function.alternatives = vec![].into();
@@ -36,8 +36,8 @@ pub fn in_software(program: &Program) -> Result<Program, String> {
     Ok(Program { function: Box::leak(Box::new(function)), ..program.clone() })
 }
 
-/// Matrices of sums per subgroup up to which software adapters compile the text in seconds: each is stored between barriers,
-/// around which they keep every value apart.
+/// Most accumulator matrices per subgroup that software adapters compile in seconds. Each is stored between barriers, across
+/// which these adapters keep every value live.
 const MOST_MATRICES: u32 = 16;
 
 fn variant(variant: &Variant) -> Option<Variant> {
@@ -58,18 +58,18 @@ fn variant(variant: &Variant) -> Option<Variant> {
     Some(software)
 }
 
-/// Where a matrix would have been loaded from.
+/// Source of a matrix load.
 #[derive(Clone)]
 struct Loaded {
     array: String,
-    /// The expression of its first vector of four.
+    /// Index expression of the first vector of four.
     at: String,
-    /// The expression of the vectors of four from one line to the next.
+    /// Stride between lines, in vectors of four.
     stride: String,
     by_rows: bool,
 }
 
-/// A text without cooperative matrices that does what `wgsl` does with them.
+/// Rewrites a shader without cooperative matrices.
 fn text(wgsl: &str, size: u32) -> String {
     let each = size * size / 32;
     let lines: Vec<&str> = wgsl.lines().collect();
@@ -95,7 +95,7 @@ fn text(wgsl: &str, size: u32) -> String {
             text.push("let subgroup_lane = local % 32u;".to_owned());
             text.push(format!("var matrix_sums = array<f32, {}>();", each as usize * sums.len()));
         } else if let Some(sum) = declared_sum(line) {
-            // Within a loop, a sum starts anew at every turn.
+            // Inside a loop, each iteration resets the accumulator.
             text.push(format!("for (var e = 0u; e < {each}u; e++) {{ matrix_sums[{}u + e] = 0.0; }}", place(sum)));
         } else if let Some((value, (name, bit))) = shuffled(code) {
             text.push(format!(
@@ -121,7 +121,7 @@ fn text(wgsl: &str, size: u32) -> String {
     }
     let mut text = text.join("\n") + "\n";
     if text.contains("exchanged[") {
-        // Of no more invocations than a workgroup may have.
+        // A workgroup has at most 1024 invocations.
         text.insert_str(text.find("\n@compute").unwrap_or(0), "\nvar<workgroup> exchanged: array<f32, 1024>;");
     }
     text
@@ -134,21 +134,21 @@ fn shuffled(code: &str) -> Option<(&str, (&str, &str))> {
     Some((value, (name, bit)))
 }
 
-/// Something done for each element `e` of a sum that an invocation has.
+/// Loop over the accumulator elements `e` of an invocation.
 fn of_each_element(each: u32, what: &str) -> String {
     format!("for (var e = 0u; e < {each}u; e++) {{ let i = e * 32u + subgroup_lane; {what} }}")
 }
 
-/// An invocation's element of a sum in an array of vectors of four, of the arguments `&array[at], stride);`.
+/// An invocation's accumulator element in an array of vectors of four, from the arguments `&array[at], stride);`.
 fn sum_in_memory(arguments: &str, size: u32) -> String {
     let (array, at, stride) = pointer(arguments);
     let x = format!("(({at}) * 4u + i / {size}u * ({stride} * 4u) + i % {size}u)");
     format!("{array}[{x} / 4u][{x} % 4u]")
 }
 
-/// One multiplication of matrices.
+/// One matrix multiplication.
 struct Product {
-    /// The first element of the sum that it is added to.
+    /// Index of the first element of its accumulator.
     sum: usize,
     lhs: Loaded,
     rhs: Loaded,
@@ -170,8 +170,8 @@ fn pointer(arguments: &str) -> (String, String, String) {
     (array.to_owned(), at.to_owned(), stride.trim_end_matches(");").to_owned())
 }
 
-/// Adds this invocation's elements of a step's products to the sums: one loop over all products of two arrays, because software
-/// adapters take long to compile long texts.
+/// Adds a step's products to the accumulators. One loop covers all products of two arrays, because software adapters compile
+/// long shaders slowly.
 fn multiply(size: u32, products: &[Product]) -> String {
     let mut text = String::new();
     let of = |product: &'_ Product| (product.lhs.array.clone(), product.rhs.array.clone());

@@ -1,4 +1,4 @@
-//! How pointwise operations are written in programs, for each dtype.
+//! Source forms of pointwise operations, for each dtype.
 
 use fuse_artifact::DType;
 use fuse_compiler::{
@@ -6,23 +6,23 @@ use fuse_compiler::{
     operations::{BinaryOp, UnaryOp},
 };
 
-/// The dtypes of floats.
+/// Float dtypes.
 pub const FLOATS: [DType; 2] = [DType::F32, DType::F16];
-/// The dtypes of numbers.
+/// Numeric dtypes.
 pub const NUMBERS: [DType; 4] = [DType::F32, DType::F16, DType::I32, DType::U32];
 /// All dtypes.
 pub const ALL: [DType; 5] = [DType::F32, DType::F16, DType::I32, DType::U32, DType::Bool];
 
-/// Results of one kernel: with two operands they just fit the portable limit of eight storage buffers.
+/// Results per kernel: with two operands they just fit the portable limit of eight storage buffers.
 const RESULTS: usize = 6;
 
-/// How a call of each operation is written that takes one dtype and yields another or the same, for the operand `x`.
+/// Source of each unary operation from one dtype to another or the same, for the operand `x`.
 pub fn unary_texts(dtype: DType, result: DType, x: &str) -> Vec<String> {
     let ops = UnaryOp::ALL.iter().filter(|op| op.takes(dtype) && op.result(dtype) == result);
     ops.map(|op| unary_text(*op, x)).collect()
 }
 
-/// How a call of an operation is written.
+/// Source of a unary operation.
 pub fn unary_text(op: UnaryOp, x: &str) -> String {
     match op.row().symbol {
         Some(symbol) => format!("{symbol}{x}"),
@@ -30,14 +30,14 @@ pub fn unary_text(op: UnaryOp, x: &str) -> String {
     }
 }
 
-/// How a call of each operation of one dtype is written, for operands `x` and `y`.
+/// Source of each binary operation of a dtype, for operands `x` and `y`.
 pub fn binary_texts(dtype: DType, x: &str, y: &str) -> Vec<String> {
     // Programs reach `philox` through `dropout`.
     let ops = BinaryOp::ALL.iter().filter(|op| op.takes(dtype) && **op != BinaryOp::Philox);
     ops.map(|op| binary_text(*op, x, y)).collect()
 }
 
-/// As [`unary_text`], with two operands.
+/// Binary form of [`unary_text`].
 pub fn binary_text(op: BinaryOp, x: &str, y: &str) -> String {
     match op.row().symbol {
         Some(symbol) => format!("{x} {symbol} {y}"),
@@ -45,13 +45,13 @@ pub fn binary_text(op: BinaryOp, x: &str, y: &str) -> String {
     }
 }
 
-/// As [`binary_texts`], of comparisons.
+/// Comparison form of [`binary_texts`].
 pub fn compare_texts(dtype: DType, x: &str, y: &str) -> Vec<String> {
     let ops = CompareOp::ALL.iter().filter(|op| dtype != DType::Bool || matches!(op, CompareOp::Eq | CompareOp::Ne));
     ops.map(|op| format!("{x} {} {y}", compare_symbol(*op))).collect()
 }
 
-/// The operator of a comparison.
+/// Operator of a comparison.
 pub fn compare_symbol(op: CompareOp) -> &'static str {
     match op {
         CompareOp::Eq => "==",
@@ -63,7 +63,7 @@ pub fn compare_symbol(op: CompareOp) -> &'static str {
     }
 }
 
-/// Functions that compute `texts`, a few of them each, all of type `result`.
+/// Functions of type `result` that compute `texts`, a few each.
 pub fn functions(params: &str, result: &str, texts: &[String]) -> String {
     let function = |(i, texts): (usize, &[String])| {
         let results = vec![result; texts.len()].join(", ");

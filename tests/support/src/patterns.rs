@@ -1,15 +1,15 @@
-//! Programs of every operation with operands read in every way; their one free dimension is `N`.
+//! Programs of every operation with operands read in every way; `N` is their only free dimension.
 
 use fuse_artifact::DType;
 
 use crate::operations::{ALL, NUMBERS, binary_texts, compare_texts, functions, unary_texts};
 
-/// Functions, and what they are about.
+/// Functions with a description.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// For messages.
+    /// Description for messages.
     pub what: String,
-    /// The block of functions.
+    /// Source of the block.
     pub source: String,
 }
 
@@ -19,12 +19,12 @@ impl Case {
     }
 }
 
-/// A way of reading an operand as a tensor of shape `[3, N]`.
+/// Way of reading an operand as a tensor of shape `[3, N]`.
 struct Pattern {
     name: &'static str,
-    /// The parameter's type after the dtype; empty for a host scalar.
+    /// Parameter type after the dtype; empty for a host scalar.
     dims: &'static str,
-    /// How the operand `@` is read.
+    /// Expression that reads the operand `@`.
     read: &'static str,
 }
 
@@ -43,12 +43,12 @@ fn read(pattern: &Pattern, name: &str) -> String {
     pattern.read.replace('@', name)
 }
 
-/// Every operation of one operand of a dtype.
+/// Every unary operation of a dtype.
 pub fn unary(dtype: DType) -> Vec<Case> {
     let mut cases = vec![];
     for pattern in PATTERNS {
         let x = read(pattern, "x");
-        // An operand that is broadcast takes its shape from elsewhere; a launch needs a tensor.
+        // A broadcast operand takes its shape from elsewhere; a launch needs a tensor.
         let (params, x, columns) = match pattern.dims {
             "" => (format!("x: {dtype}, like: bool[3, N]"), x, "N"),
             "[N]" => (format!("x: {dtype}[N]"), format!("broadcast_to({x}, [3, N])"), "N"),
@@ -69,7 +69,7 @@ pub fn unary(dtype: DType) -> Vec<Case> {
     cases
 }
 
-/// Every arithmetic or logical operation of two operands of a dtype.
+/// Every arithmetic or logical binary operation of a dtype.
 pub fn binary(dtype: DType) -> Vec<Case> {
     two_operands(dtype, dtype, |x, y| binary_texts(dtype, x, y))
 }
@@ -94,7 +94,7 @@ fn two_operands(dtype: DType, result: DType, texts: impl Fn(&str, &str) -> Vec<S
     cases
 }
 
-/// Literals beside operands of every dtype.
+/// Literals with operands of every dtype.
 pub fn literals_on_either_side() -> Vec<Case> {
     let mut cases = vec![];
     for dtype in NUMBERS {
@@ -110,7 +110,7 @@ pub fn literals_on_either_side() -> Vec<Case> {
     cases
 }
 
-/// `select`, with each of its operands read in every way.
+/// `select` with each operand read in every way.
 pub fn select_with_every_pattern() -> Vec<Case> {
     let mut cases = vec![];
     for dtype in ALL {
@@ -169,7 +169,7 @@ pub fn index_along_every_axis() -> Vec<Case> {
     vec![Case::new(source, "index")]
 }
 
-/// All of them.
+/// All cases.
 pub fn cases() -> Vec<Case> {
     let of_dtypes = ALL.into_iter().flat_map(|dtype| [unary(dtype), binary(dtype), comparisons(dtype)].concat());
     let others = [literals_on_either_side(), select_with_every_pattern(), casts_between_all_dtypes()];

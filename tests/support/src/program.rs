@@ -1,4 +1,4 @@
-//! Programs: source text through the front end and the compiler.
+//! Test programs: source through the front end and the compiler.
 
 #[cfg(not(target_arch = "wasm32"))]
 use std::{
@@ -25,27 +25,27 @@ use crate::{Directives, checkout};
 /// One compiled function.
 #[derive(Clone, Debug)]
 pub struct Program {
-    /// What it computes.
+    /// Graph of the function.
     pub graph: Graph,
-    /// The element types of its generic parameters or dtype classes.
+    /// Element types of its generic parameters or dtype classes.
     pub dtypes: Vec<DType>,
-    /// What the runtime launches; lives as long as the test.
+    /// Compiled function, leaked so that it lives as long as the test.
     pub function: &'static Function,
-    /// The texts of the compiler's stages.
+    /// Printed output of the compiler's stages.
     pub dump: Dump,
 }
 
 /// A `.fuse` file.
 #[derive(Clone, Debug)]
 pub struct SourceFile {
-    /// Its name without ending.
+    /// File name without ending.
     pub name: String,
-    /// Its text.
+    /// Content of the file.
     pub source: String,
 }
 
 impl Program {
-    /// Compiles a graph. Its shaders are as they are, until something validates them.
+    /// Compiles a graph without validating its shaders.
     ///
     /// # Errors
     /// The compiler's internal error, with the graph.
@@ -55,10 +55,10 @@ impl Program {
         Ok(Self { graph, dtypes, function: Box::leak(Box::new(compiled.function)), dump: compiled.dump })
     }
 
-    /// Lets naga validate the shaders that no program of this process had before.
+    /// Validates with naga the shaders that no earlier program of this process had.
     ///
     /// # Errors
-    /// naga's message with the text.
+    /// naga's message with the shader.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn validate(&self) -> Result<(), String> {
         static VALID: LazyLock<Mutex<HashSet<(u64, Features)>>> = LazyLock::new(Mutex::default);
@@ -76,7 +76,7 @@ impl Program {
         Ok(())
     }
 
-    /// The same function with a kernel for every operation.
+    /// Compiles the same function with a kernel for every operation.
     ///
     /// # Errors
     /// As [`Program::new`].
@@ -91,7 +91,7 @@ impl Program {
         std::iter::once(self.function).chain(self.function.alternatives.iter())
     }
 
-    /// Which values pass through buffers on a device, as far as the interpreter must know.
+    /// Values that pass through buffers on a device, as far as the interpreter must know.
     pub fn stores(&self, info: &DeviceInfo) -> Stores {
         let attends_in_matrices = |variant: &Variant| {
             let Schedule::Attention(Attention::CoopMatrix(_)) = variant.schedule else { return false };
@@ -105,12 +105,12 @@ impl Program {
         }
     }
 
-    /// The graph as text.
+    /// Printed graph.
     pub fn source(&self) -> &str {
         &self.dump.graph
     }
 
-    /// The texts that goldens keep, with their names.
+    /// Printed stages with the names of their goldens.
     pub fn parts(&self) -> [(&'static str, String); 4] {
         [
             ("graph", self.dump.graph.clone()),
@@ -124,12 +124,12 @@ impl Program {
 /// Compiles every function of a block, for every choice of generic element types.
 ///
 /// # Panics
-/// With the diagnostics if the source is not a correct program.
+/// If the source is not a correct program; the message has the diagnostics.
 pub fn compile(source: &str) -> Vec<Program> {
     try_compile(source).unwrap_or_else(|error| panic!("{error}\nin\n{source}"))
 }
 
-/// As [`compile`].
+/// Fallible form of [`compile`].
 ///
 /// # Errors
 /// The diagnostics, or the compiler's internal error.
@@ -141,7 +141,7 @@ pub fn try_compile(source: &str) -> Result<Vec<Program>, String> {
     instances.map(|instance| Program::new(instance.graph, instance.dtypes)).collect()
 }
 
-/// The graphs of every function of a block, for every choice of generic element types.
+/// Graphs of every function of a block, for every choice of generic element types.
 ///
 /// # Errors
 /// The diagnostics.
@@ -152,7 +152,7 @@ pub fn graphs(source: &str) -> Result<Vec<Graph>, String> {
     Ok(items.functions.into_iter().flat_map(|function| function.instances).map(|instance| instance.graph).collect())
 }
 
-/// The graphs of the expression form, one for every choice of the dtype classes, which come with it.
+/// Graphs of the expression form with the dtypes of each choice of its dtype classes.
 ///
 /// # Errors
 /// The diagnostics.
@@ -168,10 +168,10 @@ fn refuse_errors(diagnostics: &Diagnostics) -> Result<(), String> {
     if errors.is_empty() { Ok(()) } else { Err(errors.join("\n")) }
 }
 
-/// The file tests (`tests/in`), with what they ask for.
+/// File tests (`tests/in`) with their directives.
 ///
 /// # Panics
-/// When the folder cannot be read, holds few files, or asks for what nobody knows.
+/// If the folder cannot be read, holds too few files, or a directive is malformed.
 pub fn file_tests() -> Vec<(SourceFile, Directives)> {
     let files = files(&checkout().join("tests/in"));
     assert!(files.len() >= 12, "only {} file tests", files.len());
@@ -180,10 +180,10 @@ pub fn file_tests() -> Vec<(SourceFile, Directives)> {
     files.into_iter().map(|file| (directives(&file), file)).map(|(directives, file)| (file, directives)).collect()
 }
 
-/// The `.fuse` files of a folder, by name.
+/// `.fuse` files of a folder, by name.
 ///
 /// # Panics
-/// When the folder cannot be read.
+/// If the folder cannot be read.
 pub fn files(folder: &Path) -> Vec<SourceFile> {
     let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let paths = entries.map(|entry| entry.expect("the folder can be listed").path());

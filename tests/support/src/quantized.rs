@@ -1,7 +1,7 @@
 //! Quantized inputs of programs.
 //!
-//! An input is what a quantized tensor means, as for every other parameter. How it is stored follows from its shape: scales
-//! are powers of two that differ between neighbours, so that values are exact and packing finds their codes again.
+//! An input holds the dequantized values, as for every other parameter. Its scheme follows from its shape. Scales are powers
+//! of two that differ between neighbours, so values are exact and packing recovers their codes.
 
 use fuse_artifact::Packing;
 use fuse_compiler::{
@@ -12,7 +12,7 @@ use fuse_runtime::{__private::RawQuantized, Device, quantize::ScaleDType};
 
 use crate::Numbers;
 
-/// How a tensor of a shape is stored.
+/// Quantization scheme of a tensor of a shape.
 struct Storage<'a> {
     packing: Packing,
     shape: &'a [usize],
@@ -22,7 +22,7 @@ struct Storage<'a> {
 }
 
 impl<'a> Storage<'a> {
-    /// Groups of 32 where that is possible; scales of `f32` where the number of elements is divisible by 3.
+    /// Groups of 32 where possible; `f32` scales where the number of elements is divisible by 3.
     fn new(quantized: &Quantized, shape: &'a [usize]) -> Self {
         let (packing, axis) = (quantized.packing, quantized.axis);
         let groups = if shape[axis].is_multiple_of(Packing::GROUP_MULTIPLE) { (shape[axis] / 32).max(1) } else { 1 };
@@ -35,19 +35,19 @@ impl<'a> Storage<'a> {
         self.shape[self.axis + 1..].iter().product()
     }
 
-    /// Of an element: what lies before the packed axis, the coordinate along it, and what lies behind.
+    /// Position of an element: index before the packed axis, coordinate along it, and index behind.
     fn parts(&self, element: usize) -> [usize; 3] {
         let (extent, inner) = (self.shape[self.axis], self.inner());
         [element / inner / extent, element / inner % extent, element % inner]
     }
 
-    /// The place of an element's group.
+    /// Index of an element's group.
     fn group(&self, element: usize) -> usize {
         let [outer, index, inside] = self.parts(element);
         (outer * self.groups + index / (self.shape[self.axis] / self.groups)) * self.inner() + inside
     }
 
-    /// Scale and offset of the group at a place: some symmetric, some not.
+    /// Scale and offset of a group; some are symmetric, some not.
     fn scale(&self, group: usize) -> [f64; 2] {
         let scale = [0.25, 0.5, 0.125][group % 3] / f64::from(1u32 << self.packing.bits());
         let codes = if group.is_multiple_of(2) { 1 << (self.packing.bits() - 1) } else { 1 };
@@ -55,7 +55,7 @@ impl<'a> Storage<'a> {
     }
 }
 
-/// The meaning of a quantized tensor of random codes.
+/// Dequantized values of random codes.
 pub(crate) fn input(quantized: &Quantized, shape: &[usize], numbers: &mut Numbers) -> Value {
     let storage = Storage::new(quantized, shape);
     let value = |element: usize| {
@@ -66,7 +66,7 @@ pub(crate) fn input(quantized: &Quantized, shape: &[usize], numbers: &mut Number
     Value { dtype: fuse_artifact::DType::F32, shape: shape.to_vec(), data }
 }
 
-/// Of each element of a parameter of this shape, the value of the middle code: 0 where its group is symmetric.
+/// Value of the middle code for each element of a parameter: 0 in symmetric groups.
 ///
 /// # Panics
 /// If the parameter is not quantized.
@@ -80,7 +80,7 @@ pub fn middle_codes(graph: &Graph, param: usize, shape: &[usize]) -> Vec<f64> {
     (0..shape.iter().product()).map(value).collect()
 }
 
-/// The tensor that means `value`, which [`input`] made.
+/// Packs a `value` that [`input`] made.
 pub(crate) fn upload(device: &Device, quantized: &Quantized, value: &Value) -> Result<RawQuantized, String> {
     let storage = Storage::new(quantized, &value.shape);
     let code = |(element, x): (usize, &f64)| {

@@ -1,14 +1,14 @@
-//! Which random programs a run draws: by the code of a commit, or by the seed that `FUSE_SEED` asks for.
+//! Seed of random programs: derived from a commit's code, or given by `FUSE_SEED`.
 
 use std::process::Command;
 
 use crate::checkout;
 
-/// The seed of this run: that of the trees of this commit that programs go through, so that documents may change without other
-/// programs being drawn; where there is no repository, `fallback`.
+/// Seed of this run, derived from the trees of this commit that affect programs, so that changed documents keep it. Without
+/// a repository, `fallback`.
 ///
 /// # Panics
-/// When `FUSE_SEED` is no number.
+/// If `FUSE_SEED` is no number.
 pub fn seed(trees: &[&str], fallback: u64) -> u64 {
     match std::env::var("FUSE_SEED") {
         Ok(text) => text.parse().unwrap_or_else(|_| panic!("FUSE_SEED: expected a number, found `{text}`")),
@@ -16,7 +16,7 @@ pub fn seed(trees: &[&str], fallback: u64) -> u64 {
     }
 }
 
-/// What git says of these folders of the repository.
+/// Git's hashes of these folders.
 fn code(trees: &[&str]) -> Option<String> {
     let trees = trees.iter().map(|path| format!("HEAD:./{path}"));
     let output = Command::new("git").arg("rev-parse").args(trees).current_dir(checkout()).output().ok()?;
@@ -24,7 +24,7 @@ fn code(trees: &[&str]) -> Option<String> {
     output.status.success().then_some(code)
 }
 
-/// 64-bit FNV-1a, which is the same in every build.
+/// FNV-1a of 64 bits, which is the same in every build.
 fn hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

@@ -1,4 +1,4 @@
-//! Runs of programs on everything that is installed, judged together.
+//! Sweeps: runs of programs on all installed adapters, judged as a group.
 
 use std::ptr;
 
@@ -12,26 +12,26 @@ use crate::{
     compare::{Outcome, compare},
 };
 
-/// Which variants of its kernels a program runs with, besides those that the runtime chooses.
+/// Variants to run a program with, besides the runtime's choice.
 #[derive(Clone, Copy, Debug)]
 pub enum Variants {
-    /// No others.
+    /// None.
     Chosen,
-    /// One that may run, picked by this number.
+    /// One legal variant, selected by this number.
     One(u64),
-    /// Of those that may run, one in `of`; another value of `part` gives others.
+    /// One in `of` legal variants; other values of `part` select others.
     Share {
         /// Less than `of`.
         part: usize,
-        /// Into how many parts the variants are divided.
+        /// Number of parts.
         of: usize,
     },
-    /// Those with a kernel's schedule whose name ends so; that there is none is a failure.
+    /// Variants whose schedule name ends with this; at least one must exist.
     Named(&'static str),
 }
 
 /// Whether `FUSE_THOROUGH` asks for all variants of all programs and for more random programs. Browsers have no environment:
-/// there it counts when the tests are built.
+/// there the variable counts at build time.
 pub fn thorough() -> bool {
     if cfg!(target_arch = "wasm32") {
         option_env!("FUSE_THOROUGH").is_some()
@@ -40,10 +40,10 @@ pub fn thorough() -> bool {
     }
 }
 
-/// Runs a program for `inputs` on every adapter, as [`check_on`].
+/// Runs a program on every adapter, as [`check_on`].
 ///
 /// # Errors
-/// A text that says what differs where.
+/// A description of the differences.
 #[cfg(not(target_arch = "wasm32"))]
 pub fn check(program: &Program, inputs: &[Value], variants: Variants) -> Result<Outcome, String> {
     on_every_adapter(async |device| check_on(device, program, inputs, variants).await)
@@ -59,18 +59,17 @@ fn on_every_adapter(run: impl AsyncFn(&Device) -> Result<Outcome, String>) -> Re
     Ok(outcome)
 }
 
-/// Runs a program for `inputs`, by the runtime's choice and with other legal variants, and compares each result with the
-/// interpreter.
+/// Runs a program with the runtime's choice and other legal variants, and compares each result with the interpreter.
 ///
 /// # Errors
-/// A text that says what differs where.
+/// A description of the differences.
 pub async fn check_on(
     device: &Device,
     program: &Program,
     inputs: &[Value],
     variants: Variants,
 ) -> Result<Outcome, String> {
-    // Also the variants that no launch takes; browsers validate by themselves.
+    // Includes variants that no launch takes. Browsers validate by themselves.
     #[cfg(not(target_arch = "wasm32"))]
     program.validate()?;
     let mut outcome = Outcome::default();
@@ -78,7 +77,7 @@ pub async fn check_on(
     let arguments = Arguments::new(device, program, inputs)?;
     let expected = match run_bounded(&program.graph, inputs, stores) {
         Ok(expected) => expected,
-        // What the interpreter refuses, a launch refuses.
+        // Launches must refuse what the interpreter refuses.
         Err(refusal) => {
             return match (arguments.launch_here(program.function), &refusal) {
                 (Ok(_), _) => Err(format!("expected the error `{refusal}`, found results")),
@@ -116,7 +115,7 @@ pub async fn check_on(
     Ok(outcome)
 }
 
-/// Runs a program for `inputs` by one of its plans, with the variants that the runtime chooses.
+/// Runs one plan of a program with the runtime's choice of variants.
 #[cfg(not(target_arch = "wasm32"))]
 async fn check_plan_on(device: &Device, program: &Program, inputs: &[Value], plan: usize) -> Result<Outcome, String> {
     let stores = program.stores(device.info());
@@ -125,30 +124,29 @@ async fn check_plan_on(device: &Device, program: &Program, inputs: &[Value], pla
     compare(&expected, &results)
 }
 
-/// A group of runs whose failures are reported together.
+/// Group of runs whose failures are reported at once.
 pub struct Sweep {
     what: String,
-    /// The functions that were run.
     programs: Vec<&'static Function>,
-    /// Among how many programs the variants are shared.
+    /// Number of programs that share the variants.
     shared_among: usize,
     outcome: Outcome,
     runs: usize,
     failures: Vec<String>,
-    /// The share of elements that may have ranges too wide to say much.
+    /// Accepted share of elements whose ranges are too wide to be meaningful.
     loose_share: f64,
 }
 
-/// A number that depends on a text, the same in every run.
+/// Hash of a text, stable between runs.
 fn text_number(text: &str) -> usize {
     text.bytes().fold(7, |number: usize, byte| (31 * number + usize::from(byte)) % 1_000_003)
 }
 
-/// Failures shown of one sweep.
+/// Failures shown per sweep.
 const SHOWN: usize = 6;
 
 impl Sweep {
-    /// Nothing run yet.
+    /// Creates a sweep without runs.
     pub fn new(what: &str) -> Self {
         Self {
             what: what.to_owned(),
@@ -161,48 +159,50 @@ impl Sweep {
         }
     }
 
-    /// For programs that differ little, of whose variants most would test the same: each variant runs with about one in
-    /// `count` programs, in turn, and each program with one in `count` variants and with those that the runtime chooses.
-    /// A software adapter spends its time compiling; `FUSE_THOROUGH` runs all.
+    /// Shares variants among similar programs, most of which would test the same.
+    ///
+    /// Each variant runs with about one in `count` programs; each program runs with one in `count` variants and the
+    /// runtime's choice. Software adapters spend their time compiling. `FUSE_THOROUGH` runs all.
     pub fn sharing_variants(mut self, count: usize) -> Self {
         self.shared_among = if thorough() { 1 } else { count };
         self
     }
 
-    /// For inputs chosen at the edges of what operations determine: most elements may be loose.
+    /// Accepts loose ranges for most elements: for inputs at the edges of an operation's domain.
     pub fn with_loose_numbers(mut self) -> Self {
         self.loose_share = 0.7;
         self
     }
 
-    /// For programs so deep that ranges widen beyond use: what runs here is that every variant runs, and NaN and infinities;
-    /// the numbers must be compared with something else elsewhere.
+    /// Accepts loose ranges for all elements: for programs so deep that ranges widen beyond use.
+    ///
+    /// Every variant still runs, and NaN and infinities are compared. Other tests must compare the numbers.
     pub fn with_wide_ranges(mut self) -> Self {
         self.loose_share = 1.0;
         self
     }
 
-    /// Runs a program on every adapter and notes the outcome.
+    /// Runs a program on every adapter and records the outcome.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn run(&mut self, program: &Program, inputs: &[Value]) {
         let variants = self.variants(program);
         self.note(check(program, inputs, variants), program, inputs);
     }
 
-    /// Runs a program on one device and notes the outcome.
+    /// Runs a program on one device and records the outcome.
     pub async fn run_on(&mut self, device: &Device, program: &Program, inputs: &[Value]) {
         let variants = self.variants(program);
         self.note(check_on(device, program, inputs, variants).await, program, inputs);
     }
 
-    /// Notes what something else than this project's kernels computed for `inputs`.
+    /// Records results that something else than this project's kernels computed.
     pub fn compare(&mut self, program: &Program, inputs: &[Value], results: Result<Vec<Value>, String>) {
         let expected = run_bounded(&program.graph, inputs, Stores::EveryNode).map_err(|error| error.to_string());
         let outcome = expected.and_then(|expected| compare(&expected, &results?));
         self.note(outcome, program, inputs);
     }
 
-    /// The variants that it is a program's turn to run with.
+    /// Share of variants whose turn it is for a program.
     fn variants(&mut self, program: &Program) -> Variants {
         let number = self.programs.iter().position(|known| ptr::eq(*known, program.function));
         let number = number.unwrap_or_else(|| {
@@ -213,7 +213,7 @@ impl Sweep {
         Variants::Share { part, of: self.shared_among }
     }
 
-    /// Runs a program by one of its plans on every adapter and notes the outcome.
+    /// Runs one plan of a program on every adapter and records the outcome.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn run_plan(&mut self, program: &Program, inputs: &[Value], plan: usize) {
         let outcome = on_every_adapter(async |device| check_plan_on(device, program, inputs, plan).await);
@@ -234,7 +234,7 @@ impl Sweep {
     /// Judges all runs.
     ///
     /// # Panics
-    /// When a run failed, nothing was run, or most ranges were too wide for the runs to mean anything.
+    /// If a run failed, nothing was run, or too many ranges were loose.
     pub fn finish(self) {
         let Self { what, outcome, runs, failures, loose_share, .. } = self;
         assert!(runs > 0, "{what}: nothing was run");

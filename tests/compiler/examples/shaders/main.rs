@@ -16,10 +16,10 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fmt::Write,
     fs,
-    hash::{DefaultHasher, Hash, Hasher},
     path::Path,
 };
 
+use fuse_test_compiler::shader_hash;
 use fuse_test_support::{compile, corpus, patterns};
 
 /// Differences that are printed.
@@ -35,12 +35,6 @@ fn main() {
         ["compare", before, after] => compare(Path::new(before), Path::new(after)),
         _ => panic!("expected `write <folder>` or `compare <folder> <folder>`, found {arguments:?}"),
     }
-}
-
-fn hash(text: &str) -> String {
-    let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
-    format!("{:016x}", hasher.finish())
 }
 
 /// The sources of all programs, each with a name.
@@ -67,10 +61,10 @@ fn write(folder: &Path) {
                     for variant in kernel.variants.iter() {
                         for (i, pass) in variant.passes.iter().enumerate() {
                             let text = pass.wgsl.text();
-                            let shader = hash(&text);
+                            let shader = shader_hash(&text);
                             let mut rest = pass.clone();
                             rest.wgsl = String::new().into();
-                            let rest = hash(&format!("{:?} {:?} {rest:?}", variant.features, variant.requires));
+                            let rest = shader_hash(&format!("{:?} {:?} {rest:?}", variant.features, variant.requires));
                             let kernel = &kernel.name;
                             let variant = &variant.name;
                             writeln!(

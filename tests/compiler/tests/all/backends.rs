@@ -1,5 +1,5 @@
-//! Every emitted variant through each of naga's back ends, with the capabilities that it declares: SPIR-V for
-//! Vulkan, MSL for Metal, HLSL for Direct3D, and WGSL for browsers.
+//! Every emitted variant through each of naga's back ends with its declared capabilities: SPIR-V for Vulkan, MSL for Metal,
+//! HLSL for Direct3D, and WGSL for browsers.
 
 use std::{
     collections::HashSet,
@@ -22,10 +22,10 @@ use naga::{
 
 use super::names::refused;
 
-/// Threads that go through the corpus.
+/// Threads that process the corpus.
 const THREADS: usize = 2;
 
-/// What happened to all shaders of the corpus. They are compiled once, for all tests of this file.
+/// Results for all shaders of the corpus, computed once for all tests of this file.
 static REPORT: LazyLock<Report> = LazyLock::new(|| {
     let corpus = corpus();
     let (next, reports, seen) = (AtomicUsize::new(0), Mutex::new(vec![]), Mutex::new(HashSet::new()));
@@ -43,12 +43,12 @@ static REPORT: LazyLock<Report> = LazyLock::new(|| {
     reports.into_inner().expect("no thread panicked").into_iter().fold(Report::default(), Report::and)
 });
 
-/// Programs of every kernel shape: the file tests' inputs, and every operation on every dtype.
+/// Programs of every kernel shape: the file tests and every operation on every dtype.
 fn corpus() -> Vec<String> {
     corpus::FILES.iter().map(|(_, source)| (*source).to_owned()).chain(corpus::every_operation()).collect()
 }
 
-/// Shaders that were written and read back, and what went wrong.
+/// Number of shaders of one kind, and errors.
 #[derive(Debug, Default)]
 struct Outcome {
     count: usize,
@@ -61,12 +61,12 @@ struct Report {
     msl: Outcome,
     hlsl: Outcome,
     wgsl: Outcome,
-    /// Those with matrices whose loops end where a loaded value says.
+    /// Shaders with matrices whose loop bounds are loaded.
     uniform: Outcome,
     specializations: Outcome,
-    /// Names that they declare.
+    /// Names that shaders declare.
     names: Outcome,
-    /// Specializations with each of the parts that only specializations have.
+    /// Counts of specializations that contain each part unique to specializations.
     constant: usize,
     fast: usize,
     unrolled: usize,
@@ -74,7 +74,6 @@ struct Report {
     switches: usize,
 }
 
-/// A validated shader.
 struct Shader {
     features: Features,
     module: Module,
@@ -90,7 +89,7 @@ fn validated(text: &str, features: Features) -> Result<Shader, String> {
 }
 
 impl Outcome {
-    /// Counts a shader; `length` is that of what a back end wrote.
+    /// Counts a shader; `length` is the length of a back end's output.
     fn note(&mut self, what: &str, text: &str, length: Result<usize, String>) {
         self.count += 1;
         match length {
@@ -107,7 +106,7 @@ impl Outcome {
     }
 
     /// # Panics
-    /// With the first errors, or when there were few shaders.
+    /// With the first errors, or if there were few shaders.
     fn judge(&self) {
         let shown: Vec<&str> = self.errors.iter().take(3).map(String::as_str).collect();
         assert!(shown.is_empty(), "{} of {} shaders\n{}", self.errors.len(), self.count, shown.join("\n\n"));
@@ -116,8 +115,7 @@ impl Outcome {
 }
 
 impl Report {
-    /// Sends every shader of a program through every back end, and every specialization of it through validation. Programs share texts,
-    /// which need no second look.
+    /// Passes every new shader of a program through every back end, and validates each of its specializations.
     fn add(&mut self, program: &Program, seen: &Mutex<HashSet<(String, Features)>>) {
         let new = |text: &str, features| seen.lock().expect("no thread panics").insert((text.to_owned(), features));
         for kernel in program.plans().flat_map(|function| function.kernels.iter()) {
@@ -145,7 +143,7 @@ impl Report {
         self.note_names(what, text);
         self.spirv.note(what, text, spirv(&shader));
         self.msl.note(what, text, msl(&shader));
-        // wgpu's Direct3D adapters have no cooperative matrices: such variants are refused before they are compiled.
+        // wgpu's Direct3D adapters have no cooperative matrices and refuse such variants before compilation.
         if shader.features.coop_matrix == 0 {
             self.hlsl.note(what, text, hlsl(&shader));
         }
@@ -159,7 +157,7 @@ impl Report {
         self.names.note(what, text, outcome);
     }
 
-    /// The specializations that a driver may get, with sizes of any kind where they are constants.
+    /// Validates the specializations that a driver may get, with arbitrary sizes as constants.
     fn add_forms(&mut self, what: &str, pass: &Pass, features: Features) {
         let sizes: Vec<u32> = (1..=pass.uniforms.len() as u32).collect();
         for text in texts(pass, &sizes) {
@@ -172,7 +170,7 @@ impl Report {
             let has = |part: &str| usize::from(text.contains(part));
             self.constant += has("var<private> p: Params = ");
             self.fast += has(FAST_MATH);
-            // The heads of loops whose counter is declared before them, and of branches as only specializations write them.
+            // Heads of loops with an outer counter, and branches that only specializations contain.
             self.unrolled += has("for (; ");
             self.chains += has("if product == 0u {");
             self.switches += has("switch group {");
@@ -253,8 +251,10 @@ fn every_variant_becomes_wgsl_that_is_valid_again() {
     REPORT.wgsl.judge();
 }
 
-/// Browsers refuse barriers in a loop that ends where a value says which was loaded from a buffer that might be written; naga does not.
-/// Chromium on a GPU compiles these texts, too (`tests/web`), but few machines have one.
+/// Checks that loaded loop bounds are shared by `workgroupUniformLoad`.
+///
+/// Browsers refuse barriers in a loop whose bound was loaded from a writable buffer; naga does not. Chromium on a GPU
+/// compiles these shaders, too (`tests/web`), but few machines have one.
 fn shares_loaded_limits(text: &str) -> Result<usize, String> {
     let shared = ["key_begin", "key_end"].iter().enumerate().all(|(at, limit)| {
         let load = format!("{limit} = workgroupUniformLoad(&key_limits[{at}u]);");

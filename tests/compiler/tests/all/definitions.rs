@@ -1,7 +1,7 @@
-//! The definitions of this compiler against another system's: the interpreter on programs of the language, and what
-//! PyTorch computes in float64 from the same inputs (`tests/data/reference.json`, written by `reference.py` beside it).
+//! The interpreter compared with PyTorch in float64 on the same inputs (`tests/data/reference.json`, written by
+//! `reference.py`).
 //!
-//! Not here: kernels, which are compared with the interpreter.
+//! Kernels are compared with the interpreter elsewhere.
 
 use std::collections::BTreeSet;
 
@@ -10,13 +10,14 @@ use fuse_compiler::interp::{Stores, Value, run, run_bounded};
 use fuse_test_support::graphs;
 use serde_json::Value as Json;
 
-/// The interpreter rounds literals and results to `f32`; a literal's rounding may count a few times (weight decay, `eps`).
+/// The interpreter rounds literals and results to `f32`. The rounding of a literal may enter several times (weight decay,
+/// `eps`).
 const RELATIVE: f64 = 1e-6;
 
-/// PyTorch's `gelu` adds 1 and an `erf` near -1, so its own values below 0 have an absolute error of some 2^-53.
+/// PyTorch's `gelu` adds 1 and an `erf` near -1, so its values below 0 have an absolute error of about 2^-53.
 const ABSOLUTE: f64 = 1e-14;
 
-/// For each case its program: parameters are named as its inputs, results are in the order of `outputs`.
+/// Program of each case: parameters have the names of its inputs, results the order of `outputs`.
 const PROGRAMS: &[(&str, &[&str], &str)] = &[
     ("softmax", &["y"], "f(x: f32[M, N]) -> f32[M, N] { softmax(x) }"),
     ("log_softmax", &["y"], "f(x: f32[M, N]) -> f32[M, N] { log_softmax(x) }"),
@@ -161,14 +162,14 @@ const PROGRAMS: &[(&str, &[&str], &str)] = &[
     ),
 ];
 
-/// A tensor of the file; `dtype` is its parameter's.
+/// Tensor of the file with its parameter's `dtype`.
 fn tensor(json: &Json, dtype: DType) -> Value {
     let numbers = |key: &str| json[key].as_array().expect("a list").iter().map(|x| x.as_f64().expect("a number"));
     let shape: Vec<usize> = numbers("shape").map(|x| x as usize).collect();
     Value::from_data(dtype, &shape, numbers("data").collect()).expect("as many numbers as the shape says")
 }
 
-/// Every case of the file.
+/// Loads every case of the file.
 fn cases() -> Vec<Json> {
     let file: Json = serde_json::from_str(include_str!("../../../data/reference.json")).expect("valid JSON");
     file["cases"].as_array().expect("a list of cases").clone()

@@ -1,6 +1,5 @@
-//! Gradients beside PyTorch's and JAX's figures (`fuse_test_support::Figures`), on the interpreter.
-//!
-//! Not here: kernels, which `tests/numeric/figures.rs` compares with the same.
+//! Gradients on the interpreter compared with figures of PyTorch and JAX (`fuse_test_support::Figures`).
+//! `tests/numeric/figures.rs` compares kernels with the same.
 
 use std::collections::BTreeSet;
 
@@ -10,16 +9,16 @@ use fuse_compiler::{
 };
 use fuse_test_support::Figures;
 
-/// How far apart unrounded gradients and figures may be.
+/// Tolerance of unrounded gradients.
 const EXACT: f64 = 1e-13;
 
-/// The same for functions whose rules have constants that `f32` does not hold. Literals are `f32`, also where nothing else is.
+/// Tolerance where rules have constants that `f32` cannot represent: literals are `f32`, even in unrounded runs.
 const OF_CONSTANTS: f64 = 1e-6;
 
-/// The functions with such constants: of the normal distribution, of `gelu_tanh`, logarithms of 2, thirds, those of `selu`.
+/// Functions with such constants: of the normal distribution, of `gelu_tanh`, logarithms of 2, thirds, and those of `selu`.
 const WITH_CONSTANTS: &[&str] = &["gelu_layers", "batched_layers", "functions_of_one", "gradient_penalty"];
 
-/// How far apart they may be where every value is rounded to `f32`.
+/// Tolerance where every value is rounded to `f32`.
 const ROUNDED: f64 = 1e-6;
 
 #[test]

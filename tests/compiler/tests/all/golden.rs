@@ -1,10 +1,16 @@
-//! Golden files: compared, or written when `FUSE_BLESS` is set.
+//! Golden files: compared, or written if `FUSE_BLESS` is set.
 
 use std::{collections::BTreeSet, fmt::Write, fs, path::PathBuf};
 
 use similar::TextDiff;
 
-/// The goldens of one folder.
+/// Instructions for viewing shaders that goldens name by hash.
+const SHADERS: &str = "
+This writes each shader of the test programs as `<hash>.wgsl`; the same in a checkout of the old revision writes the old ones:
+    cargo run --release -p fuse-test-compiler --example shaders -- write target/shaders
+A line `// wgsl: <kernel> <variant>` in the file test makes a shader a golden.";
+
+/// Goldens of one folder.
 pub(crate) struct Goldens {
     folder: PathBuf,
     bless: bool,
@@ -35,7 +41,7 @@ impl Goldens {
         }
     }
 
-    /// Fails if anything differed, or a golden belongs to nothing any more (which blessing deletes).
+    /// Fails if a golden differed or belongs to no program; blessing deletes the latter.
     pub(crate) fn finish(mut self) {
         for path in golden_files(&self.folder) {
             if self.seen.contains(&path) {
@@ -49,7 +55,7 @@ impl Goldens {
         }
         assert!(
             self.differences.is_empty(),
-            "goldens differ; if that is intended, run `cargo xtask bless`\n{}",
+            "goldens differ; if that is intended, run `cargo xtask bless`{SHADERS}\n{}",
             self.differences
         );
     }

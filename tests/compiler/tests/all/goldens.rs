@@ -1,13 +1,16 @@
-//! File tests: each `tests/in/*.fuse` is a program whose graph, groups, plan and WGSL are compared with the
-//! goldens in `tests/out/`. `tests/numeric/files.rs` runs them.
+//! File tests: graph, groups, plan and schedules of each `tests/in/*.fuse` are compared with goldens in `tests/out/`.
 //!
-//! `cargo xtask bless` writes the goldens anew.
+//! Shaders are compared by hash. A directive `// wgsl: <kernel> <variant>` adds the full shader; there is one for each
+//! generator and schedule family. `tests/numeric/files.rs` runs the programs.
+//!
+//! `cargo xtask bless` rewrites the goldens.
 
+use fuse_test_compiler::shader_hash;
 use fuse_test_support::{Program, compile, file_tests};
 
 use crate::{golden::Goldens, root};
 
-/// A program's name in goldens: its function, and its element types where it is generic.
+/// Name of a program in goldens: its function, with element types if it is generic.
 fn label(program: &Program, programs: &[Program]) -> String {
     let name = &program.graph.name;
     let instances = programs.iter().filter(|other| other.graph.name == *name).count();
@@ -18,28 +21,56 @@ fn label(program: &Program, programs: &[Program]) -> String {
     format!("{name}.{}", dtypes.join("."))
 }
 
+/// Appends the hashes of a variant's shaders to its line of the printed schedules.
+fn with_hashes(program: &Program, schedules: &str) -> String {
+    let mut variants = program.plans().flat_map(|plan| plan.kernels.iter()).flat_map(|kernel| kernel.variants.iter());
+    let (mut text, mut next) = (String::new(), variants.next());
+    for line in schedules.lines() {
+        text += line;
+        if let Some(variant) = next.filter(|variant| line.starts_with(&format!("  {}: ", variant.name))) {
+            let hashes = variant.passes.iter().map(|pass| shader_hash(&pass.wgsl.text()));
+            text += &format!("; shader {}", hashes.collect::<Vec<_>>().join(", then "));
+            next = variants.next();
+        }
+        text.push('\n');
+    }
+    assert!(next.is_none(), "no line for {:?} in\n{schedules}", next.map(|variant| &variant.name));
+    text
+}
+
+/// Shaders of a variant, with program and name of each.
+fn shown<'a>(programs: &'a [Program], kernel: &str, variant: &str) -> Vec<(&'a Program, String, String)> {
+    let mut shown = vec![];
+    for program in programs {
+        for kernel in program.function.kernels.iter().filter(|found| found.name == kernel) {
+            for variant in kernel.variants.iter().filter(|found| found.name == variant) {
+                for (i, pass) in variant.passes.iter().enumerate() {
+                    let name = format!("{}.{}.{i}", kernel.name, variant.name.replace(' ', "_"));
+                    shown.push((program, name, pass.wgsl.text().into_owned()));
+                }
+            }
+        }
+    }
+    shown
+}
+
 #[test]
 fn goldens_are_as_blessed() {
     let mut goldens = Goldens::new(root().join("tests/out"));
     for (file, directives) in file_tests() {
         let programs = compile(&file.source);
-        for name in &directives.variants {
-            let kernels = programs.iter().flat_map(|program| program.function.kernels.iter());
-            let named = kernels.flat_map(|kernel| kernel.variants.iter()).any(|variant| variant.name == *name);
-            assert!(named, "{}: no variant is called `{name}`", file.name);
-        }
+        let path = |program: &Program| format!("{}/{}", file.name, label(program, &programs));
         for program in &programs {
-            let path = format!("{}/{}", file.name, label(program, &programs));
             for (part, text) in program.parts() {
-                goldens.check(&format!("{path}.{part}.txt"), &text);
+                let text = if part == "schedules" { with_hashes(program, &text) } else { text };
+                goldens.check(&format!("{}.{part}.txt", path(program)), &text);
             }
-            for kernel in program.function.kernels.iter() {
-                for variant in directives.shown(kernel) {
-                    for (pass, text) in variant.passes.iter().enumerate() {
-                        let name = format!("{path}.{}.{}.{pass}.wgsl", kernel.name, variant.name.replace(' ', "_"));
-                        goldens.check(&name, &text.wgsl.text());
-                    }
-                }
+        }
+        for (kernel, variant) in &directives.shown {
+            let shown = shown(&programs, kernel, variant);
+            assert!(!shown.is_empty(), "{}: kernel `{kernel}` has no variant `{variant}`", file.name);
+            for (program, name, text) in shown {
+                goldens.check(&format!("{}.{name}.wgsl", path(program)), &text);
             }
         }
     }

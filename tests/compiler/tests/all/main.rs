@@ -1,6 +1,8 @@
-//! What the compiler writes, tested without an adapter: texts against goldens (`goldens`), through every back end of naga
-//! (`backends`), their names beside the words of WGSL (`names`), the names that tables use (`schedules`), what operations mean beside PyTorch's figures (`definitions`), and
-//! gradients beside PyTorch's and JAX's (`figures`); and the rules of the repository (`tidy`, `circles`).
+//! Tests of compiler output without an adapter, and of the repository's rules (`tidy`, `circles`).
+//!
+//! Shaders and plans are compared with goldens (`goldens`) and pass through every back end of naga (`backends`). Names are
+//! checked against words of WGSL (`names`), schedule names against tables (`schedules`). Semantics are compared with PyTorch
+//! (`definitions`), gradients with PyTorch and JAX (`figures`).
 
 mod backends;
 mod circles;

@@ -1,11 +1,11 @@
-//! Names in shaders: none that a generator declares is a word of WGSL, a predeclared type or alias, or a builtin function that the
-//! shader calls.
+//! Names in shaders: no declared name is a word of WGSL, a predeclared type or alias, or a builtin function that the shader
+//! calls.
 //!
-//! Generators number their names, so a name stands for all that differ in their numbers: `i7` is refused because `i32` is a type.
+//! Generators number their names, so a name represents all with other numbers: `i7` is refused because `i32` is a type.
 
 use std::collections::BTreeSet;
 
-/// Keywords and reserved words of WGSL, and types that are predeclared or that naga knows.
+/// Keywords and reserved words of WGSL, and types that are predeclared or known to naga.
 const WORDS: &str = "
     alias break case const const_assert continue continuing default diagnostic discard else enable false fn for if let loop
     override requires return struct switch true var while
@@ -35,7 +35,7 @@ const FUNCTIONS: &str = "
     transpose trunc unpack2x16float unpack2x16snorm unpack2x16unorm unpack4x8snorm unpack4x8unorm unpack4xI8 unpack4xU8
     workgroupBarrier workgroupUniformLoad";
 
-/// A name with `#` for each number in it.
+/// Replaces each number in a name by `#`.
 fn pattern(name: &str) -> String {
     let mut pattern = String::new();
     for char in name.chars() {
@@ -48,14 +48,14 @@ fn pattern(name: &str) -> String {
     pattern
 }
 
-/// Identifiers of a text, each with what stands before and after it: the word before, and the next character.
+/// Identifiers of a shader, each with the word before it and the next character.
 fn identifiers(text: &str) -> impl Iterator<Item = (&str, &str, Option<char>)> {
     let is_part = |char: char| char.is_ascii_alphanumeric() || char == '_';
     let mut before = "";
     let mut rest = text;
     std::iter::from_fn(move || {
         let start = rest.find(is_part)?;
-        // `var<workgroup>` declares as `var` does.
+        // `var<workgroup>` declares a name as `var` does.
         if rest[..start].contains(['=', ';', '{', '(', ',']) {
             before = "";
         }
@@ -90,7 +90,7 @@ fn names(text: &str) -> [BTreeSet<&str>; 2] {
     [declared, called]
 }
 
-/// The names that a shader declares, and should not.
+/// Declared names that are refused.
 pub(super) fn refused(text: &str) -> Vec<String> {
     let [declared, called] = names(text);
     let reserved: BTreeSet<String> = WORDS.split_whitespace().map(pattern).collect();

@@ -1,7 +1,7 @@
-//! The names that built-in tuning tables may use: `fuse-runtime/tables/schedules.txt`, which the build of `fuse-runtime` compares
-//! them with, has the schedules of the compiler's families and nothing else.
+//! Schedule names for built-in tuning tables: `fuse-runtime/tables/schedules.txt` lists exactly the schedules of the
+//! compiler's families. The build of `fuse-runtime` checks tables against it.
 //!
-//! `cargo xtask bless` writes the list anew.
+//! `cargo xtask bless` rewrites the list.
 
 use std::{collections::BTreeSet, fs};
 

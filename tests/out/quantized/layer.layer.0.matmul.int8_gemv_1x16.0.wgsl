@@ -1,0 +1,256 @@
+struct Params {
+  extent_0: u32,
+  extent_1: u32,
+  extent_2: u32,
+  offset_3: u32,
+  workgroups: u32,
+  column_tiles: u32,
+  offset_1: u32,
+  stride_1_1: u32,
+  offset_2: u32,
+  stride_2_1: u32,
+  offset_0: u32,
+  stride_0_0: u32,
+  size_12: u32,
+  size_13: u32,
+}
+
+@group(0) @binding(0) var<uniform> p: Params;
+@group(0) @binding(1) var<storage, read> in_0: array<vec4<f32>>;
+@group(0) @binding(2) var<storage, read> in_1: array<vec4<u32>>;
+@group(0) @binding(3) var<storage, read> scales_1: array<vec4<u32>>;
+@group(0) @binding(4) var<storage, read> in_3: array<vec4<f32>>;
+@group(0) @binding(5) var<storage, read_write> out_0: array<vec4<f32>>;
+var<private> fuse_nan_bits: u32 = 0x7fc00000u;
+var<private> fuse_inf_bits: u32 = 0x7f800000u;
+
+const fuse_fast_math = false;
+fn fuse_erf4(x: vec4<f32>) -> vec4<f32> {
+  if fuse_fast_math {
+    let u = vec4<f32>(1.0) / (vec4<f32>(1.0) + vec4<f32>(0.3275911) * abs(x));
+    let tail = u * (vec4<f32>(0.254829592) + u * (vec4<f32>(-0.284496736) + u * (vec4<f32>(1.421413741) + u * (vec4<f32>(-1.453152027) + u * vec4<f32>(1.061405429)))));
+    let whole = vec4<f32>(1.0) - tail * exp(-x * x);
+    return select(whole, -whole, x < vec4<f32>(0.0));
+  }
+  let t = abs(x);
+  let s = x * x;
+  let near = x + x * (vec4<f32>(0.128379166) + s * (vec4<f32>(-0.376125336) + s * (vec4<f32>(0.112819925) + s * (vec4<f32>(-0.0267681349) + s * (vec4<f32>(0.00499119423) + s * vec4<f32>(-0.000596761703))))));
+  let u = (vec4<f32>(0.000383197126) + t * vec4<f32>(-0.0000172853470)) * s + (vec4<f32>(0.0242546219) + t * vec4<f32>(-0.00388396438));
+  let e = ((u * t + vec4<f32>(-0.106777877)) * t + vec4<f32>(-0.634846687)) * t + vec4<f32>(-0.128717512);
+  let far = vec4<f32>(1.0) - exp(e * t - t);
+  return select(select(far, -far, x < vec4<f32>(0.0)), near, t <= vec4<f32>(0.927734375));
+}
+fn fuse_gelu4(x: vec4<f32>) -> vec4<f32> {
+  return vec4<f32>(0.5) * x * (vec4<f32>(1.0) + fuse_erf4(x * vec4<f32>(0.70710678)));
+}
+fn finish(batch: u32, row: u32, column: u32, sum: vec4<f32>) {
+  if row >= p.extent_0 || column >= p.extent_1 {
+    return;
+  }
+  let x3 = in_3[(p.offset_3 + column) / 4u];
+  let v0 = sum;
+  let v1 = x3;
+  let v2 = v0 + v1;
+  let v3 = fuse_gelu4(v2);
+  let at = (batch * p.extent_0 + row) * p.extent_1 + column;
+  out_0[at / 4u] = v3;
+}
+var<workgroup> partial: array<vec4<f32>, 128>;
+const fuse_wide_scales_1 = false;
+var<workgroup> a_codes: array<vec4<u32>, 256>;
+var<workgroup> a_scales: array<vec2<f32>, 128>;
+fn a_read(at0: u32, at1: u32) -> vec4<f32> {
+  let a_x0 = in_0[(p.offset_0 + at0 * p.stride_0_0 + at1) / 4u];
+  return a_x0;
+}
+var<workgroup> w0_groups: array<u32, 128>;
+
+@compute @workgroup_size(256)
+fn main(
+  @builtin(workgroup_id) workgroup: vec3<u32>,
+  @builtin(num_workgroups) workgroups: vec3<u32>,
+  @builtin(local_invocation_index) local: u32,
+) {
+  let id = workgroup.x + workgroup.y * workgroups.x;
+  if id >= p.workgroups {
+    return;
+  }
+  let lane = local % 4u;
+  let k_group = local / 4u;
+  let batch = id / p.column_tiles;
+  let k_begin = 0u;
+  let k_end = p.extent_2;
+  let first = (id % p.column_tiles) * 4u;
+  let columns_in_units = p.extent_1 / 4u;
+  let stores = first + lane < columns_in_units;
+  let column = min(first + lane, columns_in_units - 1u) * 4u;
+  let w0_words = (p.offset_1 + column * p.stride_1_1);
+  let w0_scales = (p.offset_2 + column * p.stride_2_1);
+  var sum = vec4<f32>();
+  for (var held = k_begin; held < k_end; held += 4096u) {
+    let held_end = min(held + 4096u, k_end);
+    workgroupBarrier();
+    let rounded = held + local * 32u;
+    if local < 128u && rounded < held_end {
+      let x0 = a_read(0u, rounded + 0u);
+      let x1 = a_read(0u, rounded + 4u);
+      let x2 = a_read(0u, rounded + 8u);
+      let x3 = a_read(0u, rounded + 12u);
+      let x4 = a_read(0u, rounded + 16u);
+      let x5 = a_read(0u, rounded + 20u);
+      let x6 = a_read(0u, rounded + 24u);
+      let x7 = a_read(0u, rounded + 28u);
+      let largest4 = max(max(max(max(max(max(max(abs(x0), abs(x1)), abs(x2)), abs(x3)), abs(x4)), abs(x5)), abs(x6)), abs(x7));
+      let largest = max(max(largest4.x, largest4.y), max(largest4.z, largest4.w));
+      let to_codes = select(0.0, 127.0 / largest, largest >= 1.4928778e-36);
+      let ones = 0x01010101u;
+      var sum_of_codes = 0i;
+      {
+        let codes = vec4<u32>(pack4xU8(bitcast<vec4<u32>>(fma(vec4<f32>(x0[0], x0[2], x1[0], x1[2]), vec4<f32>(to_codes), vec4<f32>(12582912.0)))), pack4xU8(bitcast<vec4<u32>>(fma(vec4<f32>(x0[1], x0[3], x1[1], x1[3]), vec4<f32>(to_codes), vec4<f32>(12582912.0)))), pack4xU8(bitcast<vec4<u32>>(fma(vec4<f32>(x2[0], x2[2], x3[0], x3[2]), vec4<f32>(to_codes), vec4<f32>(12582912.0)))), pack4xU8(bitcast<vec4<u32>>(fma(vec4<f32>(x2[1], x2[3], x3[1], x3[3]), vec4<f32>(to_codes), vec4<f32>(12582912.0)))));
+        sum_of_codes += dot4I8Packed(codes.x, ones);
+        sum_of_codes += dot4I8Packed(codes.y, ones);
+        sum_of_codes += dot4I8Packed(codes.z, ones);
+        sum_of_codes += dot4I8Packed(codes.w, ones);
+        a_codes[local + 0u] = codes;
+      }
+      {
+        let codes = vec4<u32>(pack4xU8(bitcast<vec4<u32>>(fma(vec4<f32>(x4[0], x4[2], x5[0], x5[2]), vec4<f32>(to_codes), vec4<f32>(12582912.0)))), pack4xU8(bitcast<vec4<u32>>(fma(vec4<f32>(x4[1], x4[3], x5[1], x5[3]), vec4<f32>(to_codes), vec4<f32>(12582912.0)))), pack4xU8(bitcast<vec4<u32>>(fma(vec4<f32>(x6[0], x6[2], x7[0], x7[2]), vec4<f32>(to_codes), vec4<f32>(12582912.0)))), pack4xU8(bitcast<vec4<u32>>(fma(vec4<f32>(x6[1], x6[3], x7[1], x7[3]), vec4<f32>(to_codes), vec4<f32>(12582912.0)))));
+        sum_of_codes += dot4I8Packed(codes.x, ones);
+        sum_of_codes += dot4I8Packed(codes.y, ones);
+        sum_of_codes += dot4I8Packed(codes.z, ones);
+        sum_of_codes += dot4I8Packed(codes.w, ones);
+        a_codes[local + 128u] = codes;
+      }
+      let scale = largest * (1.0 / 127.0);
+      a_scales[local] = vec2<f32>(scale, scale * f32(sum_of_codes));
+      w0_groups[local] = (rounded) / p.size_12;
+    }
+    workgroupBarrier();
+    // unroll
+    for (var k = held + k_group * 32u; k < held_end; k += 2048u) {
+      let run = (k - held) / 32u;
+      let w0_group = w0_groups[run];
+      let w0_at = w0_words + (k) / 32u * (4u * p.size_13);
+      let w0_r0 = in_1[(w0_at + 0u * p.size_13) / 4u];
+      let w0_r1 = in_1[(w0_at + 1u * p.size_13) / 4u];
+      let w0_r2 = in_1[(w0_at + 2u * p.size_13) / 4u];
+      let w0_r3 = in_1[(w0_at + 3u * p.size_13) / 4u];
+      var w0_s: vec4<u32>;
+      var w0_t: vec4<u32>;
+      {
+        let pair = w0_scales + w0_group * p.size_13;
+        if fuse_wide_scales_1 {
+          w0_s = scales_1[(2u * pair) / 4u];
+          w0_t = scales_1[(2u * pair + 4u) / 4u];
+        } else {
+          w0_s = scales_1[(pair) / 4u];
+        }
+      }
+      let x0 = a_codes[run];
+      let x1 = a_codes[run + 128u];
+      let x_scale = a_scales[run].x;
+      let x_sum = a_scales[run].y;
+      {
+        var w0_scale: vec4<f32>;
+        var w0_offset: vec4<f32>;
+        if fuse_wide_scales_1 {
+          w0_scale = bitcast<vec4<f32>>(vec4<u32>(w0_s.x, w0_s.z, w0_t.x, w0_t.z));
+          w0_offset = bitcast<vec4<f32>>(vec4<u32>(w0_s.y, w0_s.w, w0_t.y, w0_t.w));
+        } else {
+          let pair_x = unpack2x16float(w0_s.x);
+          let pair_y = unpack2x16float(w0_s.y);
+          let pair_z = unpack2x16float(w0_s.z);
+          let pair_w = unpack2x16float(w0_s.w);
+          w0_scale = vec4<f32>(pair_x.x, pair_y.x, pair_z.x, pair_w.x);
+          w0_offset = vec4<f32>(pair_x.y, pair_y.y, pair_z.y, pair_w.y);
+        }
+        let w0_unit0 = w0_r0;
+        let w0_unit1 = w0_r1;
+        let w0_unit2 = w0_r2;
+        let w0_unit3 = w0_r3;
+        let w0_bytes0 = w0_unit0 & vec4<u32>(0xf0f0f0fu);
+        let w0_bytes1 = (w0_unit0 >> vec4<u32>(4u)) & vec4<u32>(0xf0f0f0fu);
+        let w0_bytes2 = w0_unit1 & vec4<u32>(0xf0f0f0fu);
+        let w0_bytes3 = (w0_unit1 >> vec4<u32>(4u)) & vec4<u32>(0xf0f0f0fu);
+        let w0_bytes4 = w0_unit2 & vec4<u32>(0xf0f0f0fu);
+        let w0_bytes5 = (w0_unit2 >> vec4<u32>(4u)) & vec4<u32>(0xf0f0f0fu);
+        let w0_bytes6 = w0_unit3 & vec4<u32>(0xf0f0f0fu);
+        let w0_bytes7 = (w0_unit3 >> vec4<u32>(4u)) & vec4<u32>(0xf0f0f0fu);
+        let w0_products = (bitcast<vec4<f32>>(vec4<i32>(1262485504) + vec4<i32>(dot4I8Packed(w0_bytes0.x, x0[0]), dot4I8Packed(w0_bytes0.y, x0[0]), dot4I8Packed(w0_bytes0.z, x0[0]), dot4I8Packed(w0_bytes0.w, x0[0])) + vec4<i32>(dot4I8Packed(w0_bytes1.x, x0[1]), dot4I8Packed(w0_bytes1.y, x0[1]), dot4I8Packed(w0_bytes1.z, x0[1]), dot4I8Packed(w0_bytes1.w, x0[1])) + vec4<i32>(dot4I8Packed(w0_bytes2.x, x0[2]), dot4I8Packed(w0_bytes2.y, x0[2]), dot4I8Packed(w0_bytes2.z, x0[2]), dot4I8Packed(w0_bytes2.w, x0[2])) + vec4<i32>(dot4I8Packed(w0_bytes3.x, x0[3]), dot4I8Packed(w0_bytes3.y, x0[3]), dot4I8Packed(w0_bytes3.z, x0[3]), dot4I8Packed(w0_bytes3.w, x0[3])) + vec4<i32>(dot4I8Packed(w0_bytes4.x, x1[0]), dot4I8Packed(w0_bytes4.y, x1[0]), dot4I8Packed(w0_bytes4.z, x1[0]), dot4I8Packed(w0_bytes4.w, x1[0])) + vec4<i32>(dot4I8Packed(w0_bytes5.x, x1[1]), dot4I8Packed(w0_bytes5.y, x1[1]), dot4I8Packed(w0_bytes5.z, x1[1]), dot4I8Packed(w0_bytes5.w, x1[1])) + vec4<i32>(dot4I8Packed(w0_bytes6.x, x1[2]), dot4I8Packed(w0_bytes6.y, x1[2]), dot4I8Packed(w0_bytes6.z, x1[2]), dot4I8Packed(w0_bytes6.w, x1[2])) + vec4<i32>(dot4I8Packed(w0_bytes7.x, x1[3]), dot4I8Packed(w0_bytes7.y, x1[3]), dot4I8Packed(w0_bytes7.z, x1[3]), dot4I8Packed(w0_bytes7.w, x1[3]))) - 12582912.0) * (x_scale * 1.0);
+        sum = fma(w0_products, w0_scale, fma(vec4<f32>(x_sum), w0_offset, sum));
+      }
+    }
+  }
+  if any((bitcast<vec4<u32>>(sum) & vec4<u32>(0x7f800000u)) == vec4<u32>(0x7f800000u)) {
+    sum = vec4<f32>();
+    for (var k = k_begin + k_group * 32u; k < k_end; k += 2048u) {
+      for (var depth = k; depth < k + 32u; depth += 8u) {
+        let x0 = a_read(0u, depth + 0u);
+        let x1 = a_read(0u, depth + 4u);
+        {
+          var w0_w: vec4<u32>;
+          var w0_shift: u32;
+          var w0_s: vec4<u32>;
+          var w0_t: vec4<u32>;
+          {
+            let bit = (depth) * 4u;
+            w0_shift = bit % 32u;
+            let word = w0_words + bit / 32u * p.size_13;
+            w0_w = in_1[(word) / 4u];
+          }
+          {
+            let pair = w0_scales + (depth) / p.size_12 * p.size_13;
+            if fuse_wide_scales_1 {
+              w0_s = scales_1[(2u * pair) / 4u];
+              w0_t = scales_1[(2u * pair + 4u) / 4u];
+            } else {
+              w0_s = scales_1[(pair) / 4u];
+            }
+          }
+          var w0_scale: vec4<f32>;
+          var w0_offset: vec4<f32>;
+          if fuse_wide_scales_1 {
+            w0_scale = bitcast<vec4<f32>>(vec4<u32>(w0_s.x, w0_s.z, w0_t.x, w0_t.z));
+            w0_offset = bitcast<vec4<f32>>(vec4<u32>(w0_s.y, w0_s.w, w0_t.y, w0_t.w));
+          } else {
+            let pair_x = unpack2x16float(w0_s.x);
+            let pair_y = unpack2x16float(w0_s.y);
+            let pair_z = unpack2x16float(w0_s.z);
+            let pair_w = unpack2x16float(w0_s.w);
+            w0_scale = vec4<f32>(pair_x.x, pair_y.x, pair_z.x, pair_w.x);
+            w0_offset = vec4<f32>(pair_x.y, pair_y.y, pair_z.y, pair_w.y);
+          }
+          let w0_q = w0_w >> vec4<u32>(w0_shift);
+          sum += vec4<f32>(x0[0]) * ((bitcast<vec4<f32>>(((w0_q & vec4<u32>(15u)) | vec4<u32>(1258291200u))) - 8388608.0) * (w0_scale) + w0_offset);
+          sum += vec4<f32>(x0[1]) * ((bitcast<vec4<f32>>(((w0_q & vec4<u32>(240u)) | vec4<u32>(1258291200u))) - 8388608.0) * (w0_scale * 0.0625) + w0_offset);
+          sum += vec4<f32>(x0[2]) * ((bitcast<vec4<f32>>(((w0_q & vec4<u32>(3840u)) | vec4<u32>(1258291200u))) - 8388608.0) * (w0_scale * 0.00390625) + w0_offset);
+          sum += vec4<f32>(x0[3]) * ((bitcast<vec4<f32>>(((w0_q & vec4<u32>(61440u)) | vec4<u32>(1258291200u))) - 8388608.0) * (w0_scale * 0.000244140625) + w0_offset);
+          sum += vec4<f32>(x1[0]) * ((bitcast<vec4<f32>>(((w0_q & vec4<u32>(983040u)) | vec4<u32>(1258291200u))) - 8388608.0) * (w0_scale * 1.52587890625e-5) + w0_offset);
+          sum += vec4<f32>(x1[1]) * ((bitcast<vec4<f32>>((((w0_q >> vec4<u32>(20u)) & vec4<u32>(15u)) | vec4<u32>(1258291200u))) - 8388608.0) * (w0_scale) + w0_offset);
+          sum += vec4<f32>(x1[2]) * ((bitcast<vec4<f32>>((((w0_q >> vec4<u32>(20u)) & vec4<u32>(240u)) | vec4<u32>(1258291200u))) - 8388608.0) * (w0_scale * 0.0625) + w0_offset);
+          sum += vec4<f32>(x1[3]) * ((bitcast<vec4<f32>>((((w0_q >> vec4<u32>(20u)) & vec4<u32>(3840u)) | vec4<u32>(1258291200u))) - 8388608.0) * (w0_scale * 0.00390625) + w0_offset);
+        }
+      }
+    }
+  }
+  if k_group >= 32u {
+    let place = lane + (k_group - 32u) * 4u;
+    partial[place + 0u] = sum;
+  }
+  workgroupBarrier();
+  if k_group < 32u {
+    let place = lane + k_group * 4u;
+    partial[place + 0u] += sum;
+  }
+  for (var left = 16u; left > 0u; left /= 2u) {
+    workgroupBarrier();
+    if k_group < left {
+      let place = lane + k_group * 4u;
+      let other = place + left * 4u;
+      partial[place + 0u] += partial[other + 0u];
+    }
+  }
+  if k_group < 1u && stores {
+    finish(batch, 0u, column, partial[lane]);
+  }
+}
