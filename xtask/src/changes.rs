@@ -1,4 +1,4 @@
-//! Which packages changed since `cargo xtask check` last passed, by their folders.
+//! Packages that changed since `cargo xtask check` last passed, by their folders.
 
 use std::{collections::BTreeSet, fs, path::PathBuf, process::Command};
 
@@ -7,18 +7,18 @@ use serde::Deserialize;
 
 use crate::steps::{cargo, root, target_folder};
 
-/// What changed.
+/// Difference to the last check that passed.
 pub(crate) struct Changes {
     /// Names of packages, sorted.
     pub(crate) packages: Vec<String>,
-    /// The tree as it is, which git can compare with later.
+    /// Current tree, as a git object for the next comparison.
     tree: String,
 }
 
-/// Compares files with those of the last check that passed; all packages have changed where there is none.
+/// Compares files with those of the last check that passed. Without one, all packages count as changed.
 ///
 /// # Errors
-/// When git or cargo cannot be asked.
+/// If git or cargo fails.
 pub(crate) fn since_last_check() -> anyhow::Result<Changes> {
     let (packages, tree) = (packages()?, tree()?);
     let last = fs::read_to_string(file()).unwrap_or_default();
@@ -31,21 +31,21 @@ pub(crate) fn since_last_check() -> anyhow::Result<Changes> {
 }
 
 impl Changes {
-    /// Notes that the tree was checked as it was when it was compared.
+    /// Records the tree as checked, in its state at the comparison.
     ///
     /// # Errors
-    /// When the note cannot be written.
+    /// If the file cannot be written.
     pub(crate) fn checked(&self) -> anyhow::Result<()> {
         fs::write(file(), &self.tree).with_context(|| format!("cannot write `{}`", file().display()))
     }
 }
 
-/// Where the last tree that passed is noted.
+/// File of the last tree that passed.
 fn file() -> PathBuf {
     target_folder().join("checked-tree")
 }
 
-/// The files as git would commit them now, untracked ones with them: in an index of our own, so that the user's stays as it is.
+/// Tree of all files, untracked ones included. A separate index leaves the user's unchanged.
 fn tree() -> anyhow::Result<String> {
     let index = target_folder().join("checked-index");
     drop(fs::remove_file(&index));
@@ -65,11 +65,11 @@ fn git(arguments: &[&str], variables: &[(&str, String)]) -> anyhow::Result<Strin
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// A package of the workspace.
+/// Package of the workspace.
 #[derive(Debug)]
 struct Package {
     name: String,
-    /// Its folder, relative to the root, with a slash at the end; empty for the root's.
+    /// Folder relative to the root, with a slash at the end; empty for the root.
     folder: String,
 }
 
@@ -96,7 +96,7 @@ fn packages() -> anyhow::Result<Vec<Package>> {
     Ok(packages.into_iter().filter_map(package).collect())
 }
 
-/// The packages that the files belong to, by the longest folder.
+/// Packages that own the files: the longest matching folder wins.
 fn changed(packages: &[Package], files: &str) -> Vec<String> {
     let owner = |file: &str| {
         let owners = packages.iter().filter(|package| file.starts_with(&package.folder));

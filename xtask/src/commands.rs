@@ -1,4 +1,4 @@
-//! What each command runs.
+//! Steps of each command.
 
 use std::{
     env::consts::EXE_SUFFIX,
@@ -32,14 +32,14 @@ pub(crate) fn minilm(model: &Path) -> Vec<Step> {
     [Step::new("real model", &verify), search].map(|step| step.argument("--model").argument(model)).to_vec()
 }
 
-/// What `examples/minilm` compares with known embeddings.
+/// Arguments of `examples/minilm` that compare with known embeddings.
 const VERIFY: &str = "verify tests/data/minilm_embeddings.json";
 
-/// Where tests keep the quantized layers of `examples/quantize_report`.
+/// Folder of the quantized layers that tests take from `examples/quantize_report`.
 const CODES: &str = "target/codes";
 
-/// A step that runs an example of the root package, which a step before has built. By `cargo run`, which knows the features of
-/// one package only, most dependencies would be compiled again.
+/// Step that runs an example of the root package, built by an earlier step. `cargo run` would recompile most dependencies
+/// with the features of one package.
 fn built_example(name: &'static str, example: &str, arguments: &str) -> Step {
     let program = format!("{example}{EXE_SUFFIX}");
     Step::new(name, arguments).by(target_folder().join("debug/examples").join(program))
@@ -48,7 +48,7 @@ fn built_example(name: &'static str, example: &str, arguments: &str) -> Step {
 /// `cargo xtask test`: every check, cheapest first. `model` is the folder with the model of `examples/minilm`.
 pub(crate) fn test(model: &Path, thorough: bool, browsers: bool, access: Access) -> Vec<Step> {
     let all = "test --workspace --all-features";
-    // All in one call: what one program's build leaves idle, another's takes.
+    // One call builds and runs all tests, so that no core idles at the end of a build.
     let tests = Step::new("tests", &format!("{all} --no-fail-fast --tests"));
     let mut steps = vec![
         format(),
@@ -58,12 +58,11 @@ pub(crate) fn test(model: &Path, thorough: bool, browsers: bool, access: Access)
         built_example("training", "digits", ""),
         built_example("language model", "char_lm", ""),
         built_example("real model", "minilm", &format!("{VERIFY} --model")).argument(model),
-        // Few sentences and schemes: whether it works. What quantization costs is for a run with optimization.
+        // Few sentences and schemes show that it works. Costs of quantization need an optimized build.
         built_example("quantization", "quantize_report", &format!("--quick --save {CODES} --model")).argument(model),
         built_example("calibrated model", "minilm", &format!("{VERIFY} --calibrated {CODES}/q2.safetensors --model"))
             .argument(model),
-        // Without optimization, as all of the above: what these two measure on a software adapter is of no use, and to compile
-        // everything once more takes minutes.
+        // Unoptimized as above: times on a software adapter are useless, and another profile would recompile everything.
         Step::new("tuner", "bench --workspace --all-features --profile dev --bench tune --")
             .argument("--quick")
             .argument("--filter")
@@ -77,11 +76,11 @@ pub(crate) fn test(model: &Path, thorough: bool, browsers: bool, access: Access)
     if browsers {
         steps.extend(in_browsers(thorough, access));
     }
-    // Nothing is edited between the steps, and what cargo keeps to compile less after an edit is a third of the disk space.
+    // Nothing is edited between steps, and incremental data takes a third of the disk space.
     steps.into_iter().map(|step| step.set("CARGO_INCREMENTAL", "0")).collect()
 }
 
-/// What runs in browsers, as commands of this program, so that each can be repeated alone.
+/// Browser checks as commands of this program, so that each can be repeated alone.
 fn in_browsers(thorough: bool, access: Access) -> [Step; 3] {
     let step = |name, arguments: &str| {
         let step = access.flags().fold(Step::new(name, arguments), Step::argument);
@@ -98,9 +97,11 @@ const CHECKED: &[&str] = &[
     "fuse-compiler",
     "fuse-formats",
     "fuse-macros",
+    "fuse-page-server",
     "fuse-quantize",
     "fuse-runtime",
     "fuse-test-compiler",
+    "fuse-web-baselines",
     "xtask",
 ];
 
@@ -108,7 +109,7 @@ fn packages(names: &[&str]) -> String {
     names.iter().map(|name| format!(" -p {name}")).collect()
 }
 
-/// The tests that need neither adapter nor browser, in one call, so that all have the same features and nothing is compiled twice.
+/// Tests that need neither adapter nor browser, in one call: all share features, and nothing is compiled twice.
 fn checked_tests() -> Step {
     Step::new("tests", &format!("test --all-features --lib --bins --test all{}", packages(CHECKED)))
 }
@@ -124,10 +125,9 @@ pub(crate) fn check(changed: &[String]) -> Vec<Step> {
     steps
 }
 
-/// What `cargo xtask mutants` runs for each fault, until one test program fails: the tests of `check`, then those that need an
-/// adapter.
+/// Steps run for each fault of `cargo xtask mutants` until one fails: the tests of `check`, then those that need an adapter.
 pub(crate) fn mutant_tests() -> Vec<Step> {
-    // A fault that is in the code fits it no more.
+    // A fault that is already in the code does not fit it any more.
     let checked = checked_tests().argument("--").argument("--skip").argument("every_fault_fits_the_code");
     let on_adapters = Step::new(
         "tests on adapters",
@@ -140,7 +140,7 @@ fn format() -> Step {
     Step::new("format", "fmt --all --check")
 }
 
-/// `cargo xtask bless`: the same tests that compare, told to write.
+/// `cargo xtask bless`: the comparing tests, told to write.
 pub(crate) fn bless() -> Vec<Step> {
     vec![
         Step::new("goldens", "test -p fuse-test-compiler --test all -- goldens schedules").set("FUSE_BLESS", "1"),
@@ -182,7 +182,7 @@ pub(crate) struct Scope {
     pub(crate) filter: Vec<String>,
 }
 
-/// The file of the benchmark's own results in the folder that is asked for.
+/// File name of the benchmark's own results in the output folder.
 pub(crate) const RESULTS: &str = "kernels.jsonl";
 
 /// `cargo xtask bench`: the kernels, measured on this machine's adapter.
@@ -301,13 +301,13 @@ enum Fuzzed {
 }
 
 impl Fuzzing {
-    /// Whether it runs kernels.
+    /// Whether the fuzzed target runs kernels.
     pub(crate) fn needs_adapter(self) -> bool {
         self.what == Fuzzed::Programs
     }
 }
 
-/// `cargo xtask fuzz`: the tests of random programs, or of files, for longer than a run of all tests has time.
+/// `cargo xtask fuzz`: the tests of random programs, or of files, for a given time.
 pub(crate) fn fuzz(Fuzzing { what, minutes, seed }: Fuzzing) -> Step {
     let tests = if what == Fuzzed::Programs { "numeric -- random_programs" } else { "fuzz --" };
     let clock = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
@@ -315,7 +315,7 @@ pub(crate) fn fuzz(Fuzzing { what, minutes, seed }: Fuzzing) -> Step {
     step.set("FUSE_MINUTES", minutes.to_string()).set("FUSE_SEED", seed.unwrap_or_else(clock).to_string())
 }
 
-/// `cargo xtask report`: a program of its own, so that this one need not draw.
+/// `cargo xtask report`: a separate program, so that xtask does not link plotting.
 pub(crate) fn report(files: &[PathBuf], store: Option<&str>, check: bool) -> anyhow::Result<Step> {
     let mut step = Step::new("report", "run --quiet --package fuse-bench-results --");
     for file in files {
@@ -334,10 +334,11 @@ mod tests {
     #[test]
     fn what_is_checked_exists() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-        let folder = |name: &str| match name.strip_prefix("fuse-test-") {
-            Some(name) => root.join("tests").join(name),
-            None if name == "fuse-bench-results" => root.join("benches/results"),
-            None => root.join(name),
+        let folder = |name: &str| match name {
+            "fuse-bench-results" => root.join("benches/results"),
+            "fuse-page-server" => root.join("xtask/page_server"),
+            "fuse-web-baselines" => root.join("benches/web_rivals/measure"),
+            _ => name.strip_prefix("fuse-test-").map_or_else(|| root.join(name), |name| root.join("tests").join(name)),
         };
         for name in CHECKED {
             let manifest = std::fs::read_to_string(folder(name).join("Cargo.toml")).unwrap();

@@ -1,6 +1,6 @@
-//! What this machine has, as plain data that `prerequisites` decides over.
+//! Facts about this machine, as plain data for `prerequisites`.
 //!
-//! Everything that looks at the machine is here; everything that judges it is not.
+//! This module probes the machine and decides nothing.
 
 use std::{
     env,
@@ -8,16 +8,15 @@ use std::{
     process::{Command, Stdio},
 };
 
-/// The parts of a machine that matter to the commands.
+/// Properties of a machine that commands depend on.
 #[derive(Clone, Debug)]
 pub(crate) struct Machine {
-    /// The operating system, as `std::env::consts::OS` names it.
+    /// Operating system, as in `std::env::consts::OS`.
     pub(crate) os: &'static str,
-    /// `ID` and `ID_LIKE` of `/etc/os-release`, nearest first; empty elsewhere than on Linux.
+    /// `ID` and `ID_LIKE` of `/etc/os-release`, nearest first; empty on other systems than Linux.
     pub(crate) distributions: Vec<String>,
-    /// What Vulkan offers.
     pub(crate) vulkan: Vulkan,
-    /// Variables that restrict which drivers the Vulkan loader reads, where set.
+    /// Set variables that restrict the drivers of the Vulkan loader.
     pub(crate) driver_overrides: Vec<&'static str>,
     /// Whether this process runs as root.
     pub(crate) root: bool,
@@ -27,30 +26,28 @@ pub(crate) struct Machine {
     pub(crate) apt_get: bool,
 }
 
-/// What the Vulkan loader of a machine offers.
+/// Result of asking the Vulkan loader.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Vulkan {
-    /// The loader library is not installed.
+    /// Loader library is missing.
     NoLoader,
-    /// The loader finds no driver, or no driver finds a device.
+    /// No driver, or no driver with a device.
     NoAdapter,
-    /// The names of the adapters.
+    /// Names of the adapters.
     Adapters(Vec<String>),
 }
 
-/// What Python offers.
+/// State of Python.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Python {
-    /// It is not installed.
     Missing,
-    /// The program of this name runs, but has no module pip.
+    /// Program of this name runs, but has no module pip.
     WithoutPip(&'static str),
-    /// The program of this name has the module pip.
+    /// Program of this name has the module pip.
     WithPip(&'static str),
 }
 
 impl Python {
-    /// Looks at this machine.
     pub(crate) fn probe() -> Self {
         let runs = |program: &str, arguments: &[&str]| {
             let mut command = Command::new(program);
@@ -65,7 +62,6 @@ impl Python {
 }
 
 impl Machine {
-    /// Looks at this machine.
     pub(crate) fn probe() -> Self {
         Self {
             os: env::consts::OS,
@@ -82,7 +78,7 @@ impl Machine {
     }
 }
 
-/// The identifiers in a file of the form of `/etc/os-release`: `ID`, then those of `ID_LIKE`.
+/// Identifiers of an os-release file: `ID`, then those of `ID_LIKE`.
 fn distributions(os_release: &str) -> Vec<String> {
     let value = |key: &str| {
         os_release
@@ -94,8 +90,7 @@ fn distributions(os_release: &str) -> Vec<String> {
     format!("{} {}", value("ID"), value("ID_LIKE")).split_whitespace().map(str::to_owned).collect()
 }
 
-/// Asks the Vulkan loader for its adapters. A driver's description file alone proves nothing: Mesa installs
-/// those of every vendor, whatever the machine has.
+/// Asks the Vulkan loader for its adapters. Description files of drivers prove nothing: Mesa installs those of every vendor.
 fn probe_vulkan() -> Vulkan {
     // SAFETY: loading the system's Vulkan loader runs its initializers, which have no preconditions.
     let Ok(entry) = (unsafe { ash::Entry::load() }) else { return Vulkan::NoLoader };
@@ -122,7 +117,7 @@ fn is_root() -> bool {
     output.is_ok_and(|output| output.stdout.trim_ascii() == b"0")
 }
 
-/// Where a program is, if it is on the search path.
+/// Path of a program on the search path.
 pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
     let file = format!("{name}{}", env::consts::EXE_SUFFIX);
     env::split_paths(&env::var_os("PATH")?).map(|folder| folder.join(&file)).find(|path| path.is_file())

@@ -1,10 +1,8 @@
 //! The project's own commands, run as `cargo xtask <command>`.
 //!
-//! `commands` says what each command runs, `prerequisites` what the machine must have for it, `machine`
-//! what the machine has, `minilm` where the example's model comes from, `mutants` puts faults
-//! into the code, `rivals` says which other projects the benchmark stands
-//! beside, `web` what concerns browsers, `changes` what was edited, `steps` how steps are run and reported, and `times` what they
-//! take.
+//! `commands` defines the steps of each command, `prerequisites` installs requirements, `machine` probes the machine,
+//! `minilm` fetches the example's model, `mutants` inserts faults, `rivals` finds baselines, `web` holds the commands for
+//! browsers, `changes` finds edited packages, `steps` runs and reports steps, and `times` measures them.
 
 mod changes;
 mod commands;
@@ -152,7 +150,6 @@ struct Access {
 }
 
 impl Access {
-    /// The flags as they were given.
     fn flags(self) -> impl Iterator<Item = &'static str> {
         let flags = [("--no-install", self.no_install), ("--offline", self.offline)];
         flags.into_iter().filter(|(_, given)| *given).map(|(flag, _)| flag)
@@ -232,7 +229,7 @@ fn run(command: Command) -> anyhow::Result<()> {
     }
 }
 
-/// The benchmark and after it the rivals, joined and shown together.
+/// Runs the benchmark and then the baselines, and shows the joined results.
 fn bench_rivals(
     step: &Step,
     scope: &commands::Scope,

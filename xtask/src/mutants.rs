@@ -1,6 +1,6 @@
-//! `cargo xtask mutants`: faults put into the code one at a time, to see which test finds them.
+//! `cargo xtask mutants`: inserts faults one at a time and shows which test finds each.
 //!
-//! `tests/mutants.toml` holds the faults. Each is built and tested in a copy of the tree, so that the tree itself stays as it is.
+//! `tests/mutants.toml` lists the faults. Each is built and tested in a copy of the tree; the tree itself stays unchanged.
 
 use std::{
     fmt::Write as _,
@@ -18,31 +18,30 @@ use crate::{
     times::{self, Times},
 };
 
-/// The faults.
 const FILE: &str = "tests/mutants.toml";
 
-/// The file of the faults.
+/// File of the faults.
 #[derive(Deserialize)]
 struct Mutants {
     mutant: Vec<Mutant>,
 }
 
-/// A text of a file that is replaced by another.
+/// Fault: a text of a file and its replacement.
 #[derive(Deserialize)]
 struct Mutant {
-    /// What is wrong with it, in words.
+    /// Description of the fault.
     name: String,
-    /// The file, from the root.
+    /// File, relative to the root.
     file: PathBuf,
-    /// A text that the file has once.
+    /// Text that occurs once in the file.
     find: String,
     replace: String,
 }
 
-/// What became of a fault.
+/// Result of a fault.
 struct Verdict {
     name: String,
-    /// The step that failed, if any did.
+    /// Step that failed, if any.
     found_by: Option<&'static str>,
     times: Times,
 }
@@ -50,7 +49,7 @@ struct Verdict {
 /// Tests every fault whose name contains `filter`.
 ///
 /// # Errors
-/// When the unchanged tree does not pass, a fault does not fit the code, or one is not found.
+/// If the unchanged tree fails, a fault does not fit the code, or a fault is not found.
 pub(crate) fn run(filter: &str) -> anyhow::Result<()> {
     let mutants: Vec<Mutant> = read()?.into_iter().filter(|mutant| mutant.name.contains(filter)).collect();
     ensure!(!mutants.is_empty(), "no fault of {FILE} is called `{filter}`");
@@ -84,7 +83,7 @@ fn read() -> anyhow::Result<Vec<Mutant>> {
 }
 
 impl Mutant {
-    /// The file's text with the fault.
+    /// Content of the file with the fault.
     fn applied(&self, root: &Path) -> anyhow::Result<String> {
         let path = root.join(&self.file);
         let text = fs::read_to_string(&path).with_context(|| format!("no `{}`", path.display()))?;
@@ -94,7 +93,7 @@ impl Mutant {
     }
 }
 
-/// A copy of the files that git knows, with a target folder of its own.
+/// Copy of the files that git tracks, with its own target folder.
 struct Tree {
     folder: PathBuf,
     target: PathBuf,
@@ -112,7 +111,7 @@ impl Tree {
         Ok(tree)
     }
 
-    /// The first step that fails here.
+    /// First step that fails here.
     fn failing_step(&self) -> Option<&'static str> {
         let fails = |step: &Step| {
             let mut command = Command::new(cargo());

@@ -1,6 +1,6 @@
-//! What the machine must have for a command, and how it gets it.
+//! Requirements of commands on the machine, and their installation.
 //!
-//! The decisions are pure functions over a [`Machine`]; only `ensure_*` acts on them.
+//! Decisions are pure functions of a [`Machine`]; only `ensure_*` acts on them.
 
 use std::{
     path::PathBuf,
@@ -11,27 +11,26 @@ use anyhow::{Context, bail, ensure};
 
 use crate::machine::{Machine, Python, Vulkan, find_program};
 
-/// Whether a command may install what is missing.
+/// Permission to install missing programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum InstallPolicy {
-    /// Install it.
     Allow,
-    /// Only say what is missing, because of this flag.
+    /// Only report; the flag is the reason.
     Refuse(&'static str),
 }
 
-/// What to do about a prerequisite.
+/// Action for a prerequisite.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Decision {
-    /// It is there; what was found, for people.
+    /// Present; the description is for people.
     Ready(String),
-    /// It is missing; run these commands.
+    /// Missing; these commands install it.
     Install { missing: String, commands: Vec<Vec<String>> },
-    /// It is missing and cannot be installed here; the whole explanation.
+    /// Missing, and not installable here; the complete explanation.
     Refuse(String),
 }
 
-/// How a family of Linux distributions installs what we need.
+/// Package names of a family of Linux distributions.
 pub(crate) struct Packages {
     distribution: &'static str,
     install: &'static str,
@@ -57,7 +56,7 @@ const DEBIAN: Packages = Packages {
     firefox: "firefox-esr",
 };
 
-/// The packages by distribution; Debian and its relatives are installed by us, the others by the reader.
+/// Packages by distribution. Only those of Debian and its relatives are installed automatically.
 const PACKAGES: &[Packages] = &[
     DEBIAN,
     Packages {
@@ -104,10 +103,10 @@ const PACKAGES: &[Packages] = &[
     },
 ];
 
-/// The rustup components that `cargo xtask test` calls, with the cargo command of each.
+/// Rustup components of `cargo xtask test`, with the cargo command of each.
 const COMPONENTS: &[(&str, &str)] = &[("rustfmt", "fmt"), ("clippy", "clippy")];
 
-/// Makes sure that this machine has an adapter for kernels to run on.
+/// Ensures that this machine has an adapter.
 pub(crate) fn ensure_adapter(policy: InstallPolicy) -> anyhow::Result<()> {
     let machine = Machine::probe();
     match decide_adapter(&machine, policy) {
@@ -129,7 +128,7 @@ pub(crate) fn ensure_adapter(policy: InstallPolicy) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Makes sure that this machine has Python with pip; the result is the name of the Python program.
+/// Ensures that Python has pip, and returns the name of the Python program.
 pub(crate) fn ensure_pip(policy: InstallPolicy) -> anyhow::Result<String> {
     match decide_pip(&Machine::probe(), &Python::probe(), policy) {
         Decision::Ready(program) => Ok(program),
@@ -145,7 +144,7 @@ pub(crate) fn ensure_pip(policy: InstallPolicy) -> anyhow::Result<String> {
     }
 }
 
-/// Makes sure that one of these programs is on the search path; where the first of those is.
+/// Ensures that one of these programs is on the search path, and returns the first one's path.
 pub(crate) fn ensure_program(programs: &[&str], need: &Need, policy: InstallPolicy) -> anyhow::Result<PathBuf> {
     let find = || programs.iter().find_map(|program| find_program(program));
     if let Some(found) = find() {
@@ -155,7 +154,7 @@ pub(crate) fn ensure_program(programs: &[&str], need: &Need, policy: InstallPoli
     find().with_context(|| format!("the packages are installed, but no `{}` is on the search path", programs[0]))
 }
 
-/// Installs what is missing, or explains why not.
+/// Installs a missing requirement, or explains why not.
 pub(crate) fn install(need: &Need, policy: InstallPolicy) -> anyhow::Result<()> {
     match need.install(&Machine::probe(), policy) {
         Decision::Ready(_) => Ok(()),
@@ -167,7 +166,7 @@ pub(crate) fn install(need: &Need, policy: InstallPolicy) -> anyhow::Result<()> 
     }
 }
 
-/// Makes sure that the toolchain can format and lint.
+/// Ensures that the toolchain has rustfmt and clippy.
 pub(crate) fn ensure_components(policy: InstallPolicy) -> anyhow::Result<()> {
     let missing: Vec<&str> =
         COMPONENTS.iter().filter(|(_, command)| !cargo_has(command)).map(|&(component, _)| component).collect();
@@ -217,13 +216,13 @@ fn decide_pip(machine: &Machine, python: &Python, policy: InstallPolicy) -> Deci
     need.install(machine, policy)
 }
 
-/// Something missing that a package manager may bring.
+/// Missing requirement that a package manager may install.
 pub(crate) struct Need {
     pub(crate) missing: &'static str,
     pub(crate) purpose: &'static str,
     /// Its packages on a distribution.
     pub(crate) packages: fn(&Packages) -> &'static str,
-    /// What to do on systems that are not known here.
+    /// Advice for unknown systems.
     pub(crate) elsewhere: &'static str,
 }
 
@@ -260,7 +259,7 @@ fn packages(machine: &Machine) -> Option<&'static Packages> {
     machine.distributions.iter().find_map(|id| PACKAGES.iter().find(|packages| packages.distribution == id))
 }
 
-/// The words of a command line, run by root without questions.
+/// Words of a command line, run by root without questions.
 fn as_root(machine: &Machine, command: &str) -> Vec<String> {
     let sudo: &[&str] = if machine.root { &[] } else { &["sudo"] };
     let quiet = ["env", "DEBIAN_FRONTEND=noninteractive"];
@@ -291,7 +290,7 @@ fn cargo_has(command: &str) -> bool {
     cargo.status().is_ok_and(|status| status.success())
 }
 
-/// Runs command lines one after another, printing each; stops at the first that fails.
+/// Prints and runs command lines in order until one fails.
 pub(crate) fn run_all(commands: &[Vec<String>]) -> anyhow::Result<()> {
     for words in commands {
         let line = words.join(" ");

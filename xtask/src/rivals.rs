@@ -1,6 +1,6 @@
-//! The programs of `benches/rivals`: whether this machine can run them, and running them beside the benchmark.
+//! Programs of `benches/rivals`: detects which ones can run here, and runs them with the benchmark.
 //!
-//! A rival that is not present is named with what it would take; the benchmark itself needs none of them.
+//! A missing baseline is reported with its requirements. The benchmark itself needs none.
 
 use std::{
     path::{Path, PathBuf},
@@ -11,20 +11,19 @@ use anyhow::{Context, bail};
 
 use crate::steps::{cargo, root};
 
-/// Where cargo puts Burn's program, which is a workspace of its own.
+/// Folder of Burn's program, a workspace of its own.
 const BURN: &str = "benches/rivals/burn";
 
-/// A program that measures a rival.
+/// Program that measures a baseline.
 pub(crate) struct Rival {
-    /// The rival's name.
     pub(crate) name: &'static str,
-    /// The name of its file of results.
+    /// File name of its results.
     file: &'static str,
     program: PathBuf,
     arguments: Vec<PathBuf>,
 }
 
-/// The rivals that are present, and for the others why they are not. `build` builds Burn's program first.
+/// Baselines that are present, and reasons why others are not. With `build`, builds Burn's program first.
 pub(crate) fn present(build: bool) -> anyhow::Result<(Vec<Rival>, Vec<String>)> {
     let (mut rivals, mut absent) = (vec![], vec![]);
     match python_with_torch() {
@@ -55,7 +54,7 @@ fn burn_binary() -> PathBuf {
 
 fn build_burn() -> anyhow::Result<()> {
     let mut command = Command::new(cargo());
-    // Its target folder is its own, whatever the environment says about this project's.
+    // Burn's target folder stays separate, whatever the environment sets for this project.
     command.current_dir(root().join(BURN)).env_remove("CARGO_TARGET_DIR").args(["build", "--release", "--locked"]);
     println!("\n==> build Burn: cargo build --release --locked, in {BURN}");
     let status = command.status().context("cannot start cargo")?;
@@ -75,7 +74,7 @@ fn python_with_torch() -> Option<&'static str> {
 }
 
 impl Rival {
-    /// Measures the cases that match any of the filters, and yields the file of results.
+    /// Measures the cases that match any filter, and returns the file of results.
     pub(crate) fn run(&self, quick: bool, filter: &[String], commit: &str, out: &Path) -> anyhow::Result<PathBuf> {
         let file = out.join(self.file);
         println!("\n==> {}: {}", self.name, self.program.display());
@@ -93,7 +92,7 @@ impl Rival {
     }
 }
 
-/// This repository's commit, with `-dirty` if files differ from it; `unknown` outside of git.
+/// Commit of this repository, with `-dirty` for uncommitted changes; `unknown` outside of git.
 pub(crate) fn commit() -> String {
     let describe = ["describe", "--always", "--dirty", "--exclude", "*"];
     let output = Command::new("git").current_dir(root()).args(describe).stderr(Stdio::null()).output();

@@ -1,4 +1,4 @@
-//! Steps: commands, mostly of cargo, that run one after another, are timed, and stop at the first failure.
+//! Steps: commands, mostly of cargo, that run in order, are timed, and stop at the first failure.
 
 use std::{
     env,
@@ -15,48 +15,45 @@ use crate::times::{self, Times};
 /// One command of cargo, or of a program that cargo built.
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
-    /// What it does, for the summary.
+    /// Label in the summary.
     pub(crate) name: &'static str,
-    /// The arguments.
     pub(crate) arguments: Vec<OsString>,
-    /// Environment variables that it sets, or removes.
+    /// Environment variables to set, or to remove.
     pub(crate) environment: Vec<(&'static str, Option<String>)>,
-    /// Another program than the cargo that runs this one.
+    /// Program in place of the cargo that runs this one.
     pub(crate) program: Option<PathBuf>,
 }
 
 impl Step {
-    /// A step from cargo's arguments, separated by spaces.
+    /// Makes a step from cargo's arguments, separated by spaces.
     pub(crate) fn new(name: &'static str, arguments: &str) -> Self {
         let arguments = arguments.split_whitespace().map(OsString::from).collect();
         Self { name, arguments, environment: vec![], program: None }
     }
 
-    /// The step with one more argument, which may hold spaces.
+    /// Adds an argument, which may hold spaces.
     pub(crate) fn argument(mut self, argument: impl Into<OsString>) -> Self {
         self.arguments.push(argument.into());
         self
     }
 
-    /// The step with an environment variable set.
     pub(crate) fn set(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.environment.push((name, Some(value.into())));
         self
     }
 
-    /// The step without an environment variable that it may inherit.
+    /// Removes an environment variable that the step may inherit.
     pub(crate) fn unset(mut self, name: &'static str) -> Self {
         self.environment.push((name, None));
         self
     }
 
-    /// The step run by this program.
     pub(crate) fn by(mut self, program: PathBuf) -> Self {
         self.program = Some(program);
         self
     }
 
-    /// The command as a person would type it.
+    /// Command line as a person would type it.
     fn line(&self) -> String {
         let mut line = String::new();
         let removed: String = self
@@ -83,16 +80,16 @@ impl Step {
         line
     }
 
-    /// Whether cargo runs test programs in it, natively.
+    /// Whether cargo runs test programs natively in this step.
     fn is_test(&self) -> bool {
         let doc_tests = self.arguments.iter().any(|argument| argument == "--doc");
         self.program.is_none() && self.arguments[0] == "test" && !doc_tests
     }
 
-    /// The command that it is. With `times`, what its test programs take is noted there.
+    /// Command of the step. With `times`, its test programs note their times there.
     fn command(&self, offline: bool, times: Option<&Path>) -> anyhow::Result<Command> {
         let mut command = Command::new(self.program.clone().map_or_else(cargo, PathBuf::into_os_string));
-        // `cargo fmt` is not cargo's own and knows no network.
+        // `cargo fmt` is no command of cargo itself and knows no network.
         if offline && self.arguments[0] != "fmt" {
             command.env("CARGO_NET_OFFLINE", "true");
         }
@@ -121,10 +118,10 @@ impl Step {
         self.judge(status)
     }
 
-    /// Runs it for what it prints, and shows nothing of that.
+    /// Runs the step silently and returns its standard output.
     ///
     /// # Errors
-    /// When it cannot be started, or fails.
+    /// If the step cannot start, or fails.
     pub(crate) fn output(&self, offline: bool) -> anyhow::Result<String> {
         let output =
             self.command(offline, None)?.output().with_context(|| format!("cannot start `{}`", self.line()))?;
@@ -140,20 +137,20 @@ impl Step {
     }
 }
 
-/// Runs the steps in order; stops at the first that fails.
+/// Runs the steps in order until one fails.
 pub(crate) fn run(steps: &[Step], offline: bool) -> anyhow::Result<()> {
     steps.iter().try_for_each(|step| step.run(offline, None))
 }
 
-/// How a step went.
+/// Time and result of a step.
 #[derive(Debug)]
 struct Outcome {
     times: Times,
     result: anyhow::Result<()>,
 }
 
-/// Runs the steps in order, stops at the first that fails unless told to keep going, and prints how long each took, and each test
-/// program.
+/// Runs the steps in order and prints the times of steps and test programs. Stops at the first failure unless told to keep
+/// going.
 pub(crate) fn run_timed(steps: &[Step], offline: bool, keep_going: bool) -> anyhow::Result<()> {
     let mut outcomes: Vec<Outcome> = Vec::with_capacity(steps.len());
     let noted = times::file();
@@ -168,7 +165,7 @@ pub(crate) fn run_timed(steps: &[Step], offline: bool, keep_going: bool) -> anyh
     outcomes.into_iter().try_for_each(|outcome| outcome.result)
 }
 
-/// A table of the steps; those without an outcome were not run.
+/// Table of the steps. Steps without an outcome were not run.
 fn summary(steps: &[Step], outcomes: &[Outcome]) -> String {
     let width = steps.iter().map(|step| step.name.len()).max().unwrap_or(0);
     let mut table = format!("{:width$}  {:>7}  {:>9}  {:>9}\n", "step", "", "wall", "processor");
@@ -186,17 +183,17 @@ fn summary(steps: &[Step], outcomes: &[Outcome]) -> String {
     table
 }
 
-/// The cargo that runs this program.
+/// Cargo that runs this program.
 pub(crate) fn cargo() -> OsString {
     env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }
 
-/// The root of the repository.
+/// Root of the repository.
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new(".")).to_owned()
 }
 
-/// Where cargo puts what it builds.
+/// Cargo's target folder.
 pub(crate) fn target_folder() -> PathBuf {
     env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), |folder| root().join(folder))
 }

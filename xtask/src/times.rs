@@ -1,6 +1,6 @@
-//! How long steps and test programs take: wall time, and the processor time of all their threads and children.
+//! Times of steps and test programs: wall time, and processor time of all threads and children.
 //!
-//! Cargo does not say what one test program took. So it is told to run test programs by this program (`run-timed`), which
+//! Cargo does not report the time of one test program. This program therefore runs them in cargo's place (`run-timed`) and
 //! appends a line for each to a file below `target`.
 
 use std::{
@@ -19,24 +19,23 @@ use serde::{Deserialize, Serialize};
 
 use crate::steps::target_folder;
 
-/// The variables that tell the runner where to append its lines, and which step runs the test program.
+/// Variables that give the runner its file and the name of the step.
 const FILE: &str = "FUSE_TEST_TIMES";
 const STEP: &str = "FUSE_TEST_STEP";
 
-/// Linux counts processor time in hundredths of a second, however its kernel was built.
+/// Linux reports processor time in hundredths of a second, whatever the kernel's configuration.
 const TICKS_PER_SECOND: f64 = 100.0;
 
-/// What something took, in seconds.
+/// Times in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Times {
-    /// From start to end.
+    /// Wall time.
     pub(crate) wall: f64,
-    /// Of all processes; 0 where the system does not say.
+    /// Processor time of all processes; 0 where the system does not report it.
     pub(crate) processor: f64,
 }
 
 impl Times {
-    /// The sum of both.
     pub(crate) fn and(self, other: Self) -> Self {
         Self { wall: self.wall + other.wall, processor: self.processor + other.processor }
     }
@@ -48,18 +47,18 @@ impl fmt::Display for Times {
     }
 }
 
-/// What one test program took.
+/// Times of one test program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Test {
-    /// The program's name, without cargo's hash.
+    /// Program name without cargo's hash.
     program: String,
-    /// The step that ran it.
+    /// Step that ran the program.
     step: String,
     #[serde(flatten)]
     times: Times,
 }
 
-/// Runs `work` and measures it. All children that end meanwhile count, so one thing is measured at a time.
+/// Runs `work` and measures it. Children that end meanwhile count, so measurements must not overlap.
 pub(crate) fn measured<R>(work: impl FnOnce() -> R) -> (R, Times) {
     let (start, before) = (Instant::now(), processor_time_of_children());
     let result = work();
@@ -67,23 +66,23 @@ pub(crate) fn measured<R>(work: impl FnOnce() -> R) -> (R, Times) {
     (result, Times { wall: start.elapsed().as_secs_f64(), processor })
 }
 
-/// The processor time of the children that have ended, and of theirs, in seconds.
+/// Processor time in seconds of ended children and their descendants.
 fn processor_time_of_children() -> f64 {
     let text = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     ticks_of_children(&text).unwrap_or(0.0) / TICKS_PER_SECOND
 }
 
-/// The sum of `cutime` and `cstime` (proc_pid_stat(5)). The second field, a program's name, may hold spaces and parentheses.
+/// Sum of `cutime` and `cstime` (proc_pid_stat(5)). The second field, a program's name, may hold spaces and parentheses.
 fn ticks_of_children(stat: &str) -> Option<f64> {
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(13);
     let mut field = || fields.next()?.parse::<f64>().ok();
     Some(field()? + field()?)
 }
 
-/// Makes a command of cargo note in `file` what its test programs take.
+/// Makes a cargo command record times of its test programs in `file`.
 ///
 /// # Errors
-/// When this program's place is unknown.
+/// If the path of this program is unknown.
 pub(crate) fn note_tests(cargo: &mut Command, step: &str, file: &Path) -> anyhow::Result<()> {
     let program = env::current_exe().context("cannot tell where this program is")?;
     let program = serde_json::to_string(&program.to_string_lossy())?;
@@ -92,10 +91,10 @@ pub(crate) fn note_tests(cargo: &mut Command, step: &str, file: &Path) -> anyhow
     Ok(())
 }
 
-/// Runs a test program in cargo's place and notes what it took; its exit code.
+/// Runs a test program in cargo's place, records its times, and returns its exit code.
 ///
 /// # Errors
-/// When it cannot be started, or the line cannot be written.
+/// If the program cannot start, or the line cannot be written.
 pub(crate) fn run(command: &[OsString]) -> anyhow::Result<i32> {
     let (program, arguments) = command.split_first().context("no program to run")?;
     let (status, times) = measured(|| Command::new(program).args(arguments).status());
@@ -113,18 +112,18 @@ fn append(file: &Path, test: &Test) -> anyhow::Result<()> {
         .with_context(|| format!("cannot write `{}`", file.display()))
 }
 
-/// What cargo calls a test program: its file name up to the hash.
+/// Cargo's name of a test program: its file name up to the hash.
 fn test_name(program: &Path) -> String {
     let name = program.file_stem().unwrap_or_default().to_string_lossy();
     name.rsplit_once('-').map_or(&*name, |(name, _)| name).to_owned()
 }
 
-/// Where the lines of this run of this program are: steps may run this program, too.
+/// File of this run's lines. The process id separates nested runs of this program.
 pub(crate) fn file() -> PathBuf {
     target_folder().join(format!("test-times-{}.jsonl", std::process::id()))
 }
 
-/// Takes the test programs out of a file, longest first; there is none where no test ran.
+/// Takes the test programs out of a file, longest first. The file is missing if no test ran.
 pub(crate) fn take_tests(file: &Path) -> Vec<Test> {
     let text = fs::read_to_string(file).unwrap_or_default();
     drop(fs::remove_file(file));
@@ -133,7 +132,7 @@ pub(crate) fn take_tests(file: &Path) -> Vec<Test> {
     tests
 }
 
-/// A table of test programs; those that took less than a second are one row.
+/// Table of test programs. Programs below one second share a row.
 pub(crate) fn table(tests: &[Test]) -> String {
     let (long, short): (Vec<&Test>, Vec<&Test>) = tests.iter().partition(|test| test.times.wall >= 1.0);
     let name = |test: &Test| format!("{} ({})", test.program, test.step);

@@ -1,15 +1,14 @@
 //! `cargo xtask web`: pages for browsers, and the tests that run in them.
 //!
 //! `toolchain` finds a Rust that compiles to WebAssembly, `tools` the programs around it, `page` builds pages and weighs
-//! them, `site` is about the page for people, `server` serves pages, `browsers` runs the tests, `rivals` measures beside other
+//! them, `site` is about the page for people, `browsers` runs the tests, `baselines` starts measurements beside other
 //! libraries, `bundle` puts tests and measurements into a folder for other machines.
 
+mod baselines;
 mod browsers;
 mod bundle;
 mod imports;
 mod page;
-mod rivals;
-mod server;
 mod site;
 mod toolchain;
 mod tools;
@@ -52,7 +51,7 @@ pub(crate) enum Action {
         #[command(flatten)]
         access: Access,
         #[command(flatten)]
-        options: rivals::Options,
+        options: baselines::Options,
     },
     /// Put the kernel tests and the pages that measure into a folder, with a driver, for a browser on another machine
     Bundle {
@@ -97,7 +96,7 @@ pub(crate) fn run(action: Action) -> anyhow::Result<()> {
             browsers::test(access, browser, thorough, filter)?;
             if page { site::drive(access, browser, false) } else { Ok(()) }
         }
-        Action::Bench { access, options } => rivals::bench(access, &options),
+        Action::Bench { access, options } => baselines::bench(access, &options),
         Action::Bundle { access, options } => bundle::bundle(access, &options),
         Action::Screenshots { access, browser } => site::drive(access, browser, true),
         Action::Serve { access, port } => site::serve(access, port),

@@ -1,4 +1,4 @@
-//! A chain of launches, each of which waits for the one before: what launches cost in a page, recorded anew or replayed.
+//! Chain of dependent launches: their cost in a page, recorded each time or replayed.
 
 use fuse_gpu::{Device, Sequence, Tensor1, fuse};
 use wasm_bindgen::prelude::{JsError, wasm_bindgen};
@@ -12,7 +12,7 @@ fuse! {
     }
 }
 
-/// A chain on vectors of the same length.
+/// Chain on vectors of the same length.
 #[wasm_bindgen]
 pub struct Chain {
     device: Device,
@@ -24,7 +24,7 @@ pub struct Chain {
 
 #[wasm_bindgen]
 impl Bench {
-    /// Captures a chain of `launches` from 0, to each element of which `b` is added as often.
+    /// Captures a chain of `launches`, each of which adds `b` to each element, from 0.
     pub fn chain(&self, launches: usize, b: Vec<f32>) -> Result<Chain, JsError> {
         let device = self.device.clone();
         let x = Tensor1::zeros(&device, [b.len()])?;
@@ -37,19 +37,19 @@ impl Bench {
 
 #[wasm_bindgen]
 impl Chain {
-    /// Records so many launches and submits them.
+    /// Records and submits the launches.
     pub fn launch(&self, launches: usize) -> Result<(), JsError> {
         (0..launches).try_fold(self.x.clone(), |x, _| step(&x, &self.b))?;
         Ok(self.device.submit()?)
     }
 
-    /// Records the captured ones and submits them.
+    /// Replays and submits the captured launches.
     pub fn replay(&self) -> Result<(), JsError> {
         self.captured.replay()?;
         Ok(self.device.submit()?)
     }
 
-    /// What the captured chain computed when it was replayed last.
+    /// Result of the last replay.
     pub async fn values(&self) -> Result<Vec<f32>, JsError> {
         Ok(self.result.to_vec().await?)
     }

@@ -1,7 +1,7 @@
-//! Our side of the page that measures this project against other libraries in the same browser: `cargo xtask web bench`.
+//! Our kernels for the pages that compare libraries in the same browser: `cargo xtask web bench`.
 //!
-//! The functions are what any program would write, launched as any program launches them. What is measured, and how, is up to
-//! the page (`page/`); with the feature `specializations` the page can ask for variants and specializations by name.
+//! Functions and launches are those of any program. The pages (`page/`) define the measurements. With the feature
+//! `specializations` they can choose variants and specializations by name.
 #![cfg(target_arch = "wasm32")]
 
 mod launches;
@@ -43,10 +43,10 @@ fuse! {
     }
 }
 
-/// A launch with operands that are on the device already.
+/// Launch with operands on the device.
 type Launch = Box<dyn Fn() -> Result<RawTensor, Error>>;
 
-/// A device.
+/// Opened device.
 #[wasm_bindgen]
 pub struct Bench {
     device: Device,
@@ -54,12 +54,12 @@ pub struct Bench {
     choice: specializations::Shared,
 }
 
-/// A function with operands on the device.
+/// Function with operands on the device.
 #[wasm_bindgen]
 pub struct Case {
     device: Device,
     launch: Launch,
-    // What specializations are chosen for.
+    // Subject of the choice of specializations.
     #[cfg_attr(
         not(feature = "specializations"),
         expect(dead_code, reason = "only specializations are looked up by function")
@@ -71,7 +71,7 @@ pub struct Case {
     captured: specializations::Captured,
 }
 
-/// What a case launches.
+/// Launch of a case.
 #[cfg_attr(
     not(feature = "specializations"),
     expect(dead_code, reason = "only specializations are looked up by function")
@@ -83,7 +83,7 @@ struct Subject {
 
 #[wasm_bindgen]
 impl Bench {
-    /// Opens the browser's device. A promise for scripts, which `wasm_bindgen_futures` makes of the future.
+    /// Opens the browser's device. Scripts get a promise, which `wasm_bindgen_futures` makes of the future.
     pub async fn open() -> Result<Bench, JsError> {
         Ok(Self {
             device: Device::new().await?,
@@ -164,7 +164,7 @@ fn subject(launch: Launch, kernels: &Kernels, shapes: Vec<Vec<usize>>) -> Result
 
 #[wasm_bindgen]
 impl Case {
-    /// Queues launches, and hands them to the GPU.
+    /// Records launches and submits them.
     pub fn run(&self, launches: usize) -> Result<(), JsError> {
         #[cfg(feature = "specializations")]
         self.replay(launches)?;
@@ -175,7 +175,7 @@ impl Case {
         Ok(self.device.submit()?)
     }
 
-    /// What a launch computes.
+    /// Downloads the result of a launch.
     pub async fn values(&self) -> Result<Vec<f32>, JsError> {
         let bytes = self.once()?.to_bytes().await?;
         Ok(bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect())

@@ -1,4 +1,4 @@
-//! all-MiniLM-L6-v2 from token ids to embeddings, as a page has them: ids from the host, embeddings back to it.
+//! all-MiniLM-L6-v2 in a page: token ids from the host, embeddings back to it.
 
 use std::{path::Path, time::Duration};
 
@@ -13,12 +13,12 @@ use wasm_bindgen::prelude::{JsError, wasm_bindgen};
 
 use crate::Bench;
 
-/// The file, for messages.
+/// File name for messages.
 const WEIGHTS: &str = "model.safetensors";
-/// Tokens that the model knows.
+/// Size of the vocabulary.
 const VOCABULARY: usize = 30_522;
 
-/// The model on a device.
+/// Model on a device.
 #[wasm_bindgen]
 pub struct MiniLm {
     model: Model<f32>,
@@ -36,7 +36,7 @@ impl Bench {
 
 #[wasm_bindgen]
 impl MiniLm {
-    /// The embeddings of texts of `width` tokens each, one text after another.
+    /// Embeddings of texts with `width` tokens each, in order.
     pub async fn embed(&self, ids: Vec<i32>, width: usize) -> Result<Vec<f32>, JsError> {
         let texts = ids.len() / width;
         let batch = Batch { texts: (0..texts).collect(), ids, lengths: vec![width as i32; texts], width };
@@ -46,8 +46,7 @@ impl MiniLm {
 
 #[wasm_bindgen]
 impl Bench {
-    /// What the variants of a layer's kernels take on `texts` of `width` tokens, measured for so many seconds at most: the text of
-    /// a tuning table.
+    /// Tuning table of a layer's kernels on `texts` of `width` tokens, measured for a limited time in seconds.
     pub async fn tune_layer(&self, texts: usize, width: usize, seconds: u32) -> Result<String, JsError> {
         let vector = |length: usize| Tensor1::<f32>::zeros(&self.device, [length]);
         let weight = |outputs: usize, inputs: usize| Tensor2::<f32>::zeros(&self.device, [outputs, inputs]);

@@ -1,7 +1,7 @@
-//! Variants and specializations by name, so that a page can measure them against each other.
+//! Variants and specializations by name, for pages that compare them.
 //!
-//! A launch with a variant by name is planned anew each time, which takes the host longer than most kernels take the GPU: it is
-//! captured once and replayed.
+//! A launch with a named variant is planned each time, which takes the host longer than most kernels take the GPU. It is
+//! therefore captured once and replayed.
 
 use std::{cell::RefCell, rc::Rc};
 
@@ -25,7 +25,7 @@ fuse! {
     }
 }
 
-/// The cases that other libraries are not measured at.
+/// Cases that are not compared with other libraries.
 pub(crate) fn prepare(bench: &Bench, kind: &str, sizes: &[usize], operands: &[Float32Array]) -> Prepared {
     Ok(Some(match (kind, sizes, operands) {
         ("linear16", &[m, n, k], [x, w, b, r]) => {
@@ -44,27 +44,30 @@ pub(crate) fn prepare(bench: &Bench, kind: &str, sizes: &[usize], operands: &[Fl
     }))
 }
 
-/// A launch, its kernels, and the shapes of its operands; `None` of an unknown kind.
+/// Launch, its kernels, and shapes of its operands; `None` for an unknown kind.
 type Prepared = Result<Option<(Launch, &'static Kernels, Vec<Vec<usize>>)>, JsError>;
 
-/// What all cases of a device are launched with.
+/// Operands and settings of all cases of a device.
 #[derive(Default)]
 pub(crate) struct Choice {
-    /// As the page calls it.
+    /// Name of the case on the page.
     form: String,
-    /// `None` if it is up to the runtime.
+    /// `None` for the runtime's choice.
     tuning: Option<Tuning>,
 }
 
 pub(crate) type Shared = Rc<RefCell<Choice>>;
 
-/// A launch of a case, by the form in which it was captured.
+/// Launch of a case in its captured form.
 pub(crate) type Captured = RefCell<Option<(String, Sequence)>>;
 
 #[wasm_bindgen]
 impl Bench {
-    /// From now on launches run as this says: nothing for the runtime's choice, or some of `variant NAME`, `unroll 1|2|4`, `if`,
-    /// `switch`, `bounds checks`, `fast math`, `workgroup N` and `tile N`, separated by `; `.
+    /// Sets the form of later launches: empty for the runtime's choice, or some of `variant NAME`, `unroll 1
+    ///
+    /// 2
+    ///
+    /// 4`, `if`, `switch`, `bounds checks`, `fast math`, `workgroup N` and `tile N`, separated by `; `.
     pub fn choose(&self, form: &str) -> Result<(), JsError> {
         let (mut tuning, mut variant) = (None, None);
         for part in form.split("; ").filter(|part| !part.is_empty()) {
@@ -94,7 +97,7 @@ impl Bench {
 
 #[wasm_bindgen]
 impl Case {
-    /// Which variant each kernel of a launch would run, and what decided that.
+    /// Variant of each kernel of a launch, and the reason for it.
     pub fn decided(&self) -> Result<Vec<String>, JsError> {
         self.explained(|kernel| {
             let decision = kernel.decision.as_ref().map(ToString::to_string).unwrap_or_default();
@@ -102,7 +105,7 @@ impl Case {
         })
     }
 
-    /// What tables know the kernel by, where a launch is one: its class, and after it its sizes.
+    /// Tuning class and sizes of a launch of one kernel.
     pub fn key(&self) -> Result<Vec<String>, JsError> {
         let keys = self.explained(|kernel| {
             let sizes = kernel.sizes.iter().map(ToString::to_string);
@@ -111,7 +114,7 @@ impl Case {
         Ok(if keys.len() == 1 { keys.concat() } else { vec![] })
     }
 
-    /// The variants that may run, where a launch is one kernel.
+    /// Legal variants of a launch of one kernel.
     pub fn variants(&self) -> Result<Vec<String>, JsError> {
         let legal = self.explained(|kernel| {
             let able = kernel.variants.iter().filter(|(_, estimate)| estimate.is_ok());
@@ -137,7 +140,7 @@ impl Case {
         }
     }
 
-    /// Queues launches in the form that the page chose.
+    /// Queues launches in the form set by the page.
     pub(crate) fn replay(&self, launches: usize) -> Result<(), Error> {
         let mut captured = self.captured.borrow_mut();
         let form = self.choice.borrow().form.clone();

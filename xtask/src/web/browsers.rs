@@ -1,4 +1,4 @@
-//! The tests of `tests/web` in headless browsers, each with the software adapter that it has without a GPU.
+//! Tests of `tests/web` in headless browsers, on software adapters where there is no GPU.
 
 use std::{
     fs,
@@ -15,14 +15,14 @@ use crate::{
     steps::{self, Step, root},
 };
 
-/// What browsers are started with.
+/// WebDriver capabilities of the browsers.
 pub(crate) const CAPABILITIES: &str = "tests/web/webdriver.json";
-/// Seconds that one test may take: software adapters compile slowly.
+/// Timeout of one test in seconds: software adapters compile slowly.
 const TEST_SECONDS: &str = "600";
-/// Seconds that a driver may take to start.
+/// Timeout of a driver's start in seconds.
 const DRIVER_SECONDS: &str = "60";
 
-/// A browser that tests run in.
+/// Browser for tests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Browser {
     /// Chromium or Chrome, whose software adapter is SwiftShader
@@ -31,7 +31,7 @@ pub(crate) enum Browser {
     Firefox,
 }
 
-/// Runs the tests in one browser or in all, after all that they need is there.
+/// Installs prerequisites and runs the tests in one browser or all.
 pub(crate) fn test(
     access: Access,
     browser: Option<Browser>,
@@ -61,13 +61,13 @@ pub(crate) fn test(
     outcome
 }
 
-/// One browser, or all, with their drivers; installed if they are missing.
+/// Drivers of one browser, or all; installed if missing.
 pub(crate) fn drivers(browser: Option<Browser>, policy: InstallPolicy) -> anyhow::Result<Vec<(Browser, PathBuf)>> {
     let browsers = browser.map_or_else(|| Browser::value_variants().to_vec(), |browser| vec![browser]);
     browsers.into_iter().map(|browser| Ok((browser, browser.driver(policy)?))).collect()
 }
 
-/// A folder for the profiles of browsers, which their drivers leave behind.
+/// Folder for browser profiles, which drivers leave behind.
 pub(crate) fn scratch() -> anyhow::Result<PathBuf> {
     let scratch = root().join("target/web/profiles");
     fs::create_dir_all(&scratch).with_context(|| format!("cannot create `{}`", scratch.display()))?;
@@ -75,7 +75,7 @@ pub(crate) fn scratch() -> anyhow::Result<PathBuf> {
 }
 
 impl Browser {
-    /// What the drive of the page in it is called in summaries.
+    /// Name of the page's drive in summaries.
     pub(crate) fn page_step(self) -> &'static str {
         match self {
             Self::Chromium => "page in Chromium",
@@ -83,7 +83,7 @@ impl Browser {
         }
     }
 
-    /// Its name in summaries; command lines call it so in lower case.
+    /// Name in summaries; its lower case is the option on command lines.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Chromium => "Chromium",
@@ -91,7 +91,7 @@ impl Browser {
         }
     }
 
-    /// Where its driver is; browser, driver and adapter are installed if they are missing.
+    /// Path of the driver. Browser, driver and adapter are installed if missing.
     pub(super) fn driver(self, policy: InstallPolicy) -> anyhow::Result<PathBuf> {
         match self {
             Self::Chromium => tools::chromium(policy).map(|(_, driver)| driver),
@@ -103,7 +103,7 @@ impl Browser {
         }
     }
 
-    /// The step with the variables that the runner reads.
+    /// Adds the environment variables that the runner reads.
     fn drive(self, step: Step, driver: &Path, scratch: &Path) -> Step {
         let (ours, others) = match self {
             Self::Chromium => ("CHROMEDRIVER", ["GECKODRIVER", "SAFARIDRIVER"]),

@@ -1,7 +1,7 @@
-//! `cargo xtask web bundle`: pages as files, for browsers on machines that have nothing else.
+//! `cargo xtask web bundle`: pages as files, for browsers on other machines.
 //!
-//! Output: a folder with the kernel tests, the pages that measure, a list of visits, and `drive.py`, which makes them and keeps what
-//! pages say as JSON lines. `cargo xtask web bench --from` reads these (`rivals::kept`).
+//! Output: a folder with the kernel tests, the measuring pages, a list of visits, and `drive.py`, which makes the visits and
+//! stores results as JSON lines. `cargo xtask web bench --from` reads these (`fuse-web-baselines kept`).
 
 use std::{
     fs,
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 
 use super::{
     TARGET,
-    rivals::{self, FIRST, FIRST_ROUNDS, Module},
+    baselines::{self, Module},
     toolchain::{self, Toolchain},
     tools,
 };
@@ -24,9 +24,9 @@ use crate::{
     steps::{self, root},
 };
 
-/// What makes the visits, with Python and nothing else.
+/// Program that makes the visits; it needs only Python.
 const DRIVER: &str = include_str!("drive.py");
-/// The files around the tests' modules, and the script by which pages say what they found.
+/// Files around the tests' modules, and the script by which pages report.
 const TEST_FILES: [&str; 5] = [
     "tests/web/page/index.html",
     "tests/web/page/worker.html",
@@ -34,14 +34,14 @@ const TEST_FILES: [&str; 5] = [
     "tests/web/page/tests.js",
     "benches/web_rivals/page/report.js",
 ];
-/// The test programs, with the page of each and the seconds that it may take.
+/// Test programs, with page and timeout in seconds of each.
 const TESTS: [(&str, &str, u32); 2] = [("window", "index.html", 3600), ("worker", "worker.html", 600)];
 
-/// Where pages look for the model, and the file of it that they read.
+/// Model folder on the pages, and the file that they read.
 const MODEL: &str = "minilm";
 const WEIGHTS: &str = "model.safetensors";
 
-/// What to put into the folder.
+/// Content of the folder.
 #[derive(Args)]
 pub(crate) struct Options {
     /// The kernel tests
@@ -59,7 +59,7 @@ pub(crate) struct Options {
 /// Makes the folder.
 ///
 /// # Errors
-/// When nothing is asked for, when a tool is missing or fails, and when files cannot be written.
+/// If nothing is requested, a tool is missing or fails, or files cannot be written.
 pub(crate) fn bundle(access: Access, options: &Options) -> anyhow::Result<()> {
     ensure!(options.tests || options.bench, "nothing to bundle\nhelp: `--tests`, `--bench` or both");
     let folder = root().join(&options.out);
@@ -77,11 +77,11 @@ pub(crate) fn bundle(access: Access, options: &Options) -> anyhow::Result<()> {
     }
     if options.bench {
         let bench = folder.join("bench");
-        rivals::assemble(access, bench.clone(), &[Module::MiniLm, Module::Specializations, Module::Program])?;
+        baselines::assemble(access, &bench, &[Module::MiniLm, Module::Specializations, Module::Program])?;
         let model = bench.join(MODEL);
         fs::create_dir_all(&model).with_context(|| format!("cannot create `{}`", model.display()))?;
-        rivals::copy(&minilm::fetched(access)?.join(WEIGHTS), &model.join(WEIGHTS))?;
-        visits.extend(measurements());
+        copy(&minilm::fetched(access)?.join(WEIGHTS), &model.join(WEIGHTS))?;
+        visits.extend(baselines::visits(access)?);
     }
     let list = json!({ "commit": commit(), "visits": visits });
     write(&folder.join("visits.json"), &format!("{list:#}\n"))?;
@@ -94,27 +94,7 @@ fn visit(name: &str, page: &str, seconds: u32) -> Value {
     json!({ "name": name, "page": page, "seconds": seconds })
 }
 
-/// The visits that measure. First results are in turns, each in a browser that was just started.
-fn measurements() -> Vec<Value> {
-    let mut visits = vec![
-        visit("compare", "bench/compare.html?large", 3600),
-        visit("launches", "bench/launches.html", 300),
-        visit("minilm", "bench/minilm.html", 900),
-        visit("packing", "bench/packing.html", 300),
-        visit("eight bits", "bench/eight_bits.html", 300),
-        visit("tune", "bench/tune.html", 900),
-    ];
-    for at in rivals::turns(FIRST_ROUNDS) {
-        let (library, _) = FIRST[at];
-        visits.push(visit(&format!("first {library}"), &format!("bench/first.html?library={library}"), 300));
-    }
-    for (name, more) in [("specializations", ""), ("held out", "&held_out"), ("f16", "&f16")] {
-        visits.push(visit(name, &format!("bench/specializations.html?specializations&large{more}"), 3600));
-    }
-    visits
-}
-
-/// The tests' modules, each with its script in a folder of its name, and the pages around them.
+/// Puts each test module with its script in a folder of its name, and adds the pages.
 fn tests(access: Access, folder: &Path) -> anyhow::Result<()> {
     let toolchain = toolchain::ensure(access.install_policy())?;
     let modules = test_modules(&toolchain, access)?;
@@ -125,30 +105,34 @@ fn tests(access: Access, folder: &Path) -> anyhow::Result<()> {
     }
     for file in TEST_FILES {
         let file = root().join(file);
-        rivals::copy(&file, &folder.join(file.file_name().unwrap_or_default()))?;
+        copy(&file, &folder.join(file.file_name().unwrap_or_default()))?;
     }
     Ok(())
 }
 
-/// The test programs of `tests/web`, as cargo names them when it has built them.
+/// Paths of the test programs of `tests/web` after building them.
 fn test_modules(toolchain: &Toolchain, access: Access) -> anyhow::Result<Vec<PathBuf>> {
     let arguments = format!("test --package fuse-test-web --target {TARGET} --test * --no-run");
     let step = toolchain.step("browser tests", &arguments);
     steps::run(std::slice::from_ref(&step), access.offline)?;
-    // Once more, now that there is nothing to build, for the names.
+    // The second call builds nothing and reports the file names.
     Ok(executables(&step.argument("--message-format=json").output(access.offline)?))
 }
 
-/// The programs in cargo's messages.
+/// Programs in cargo's messages.
 fn executables(messages: &str) -> Vec<PathBuf> {
     let parsed = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     parsed.filter_map(|message| message["executable"].as_str().map(PathBuf::from)).collect()
 }
 
-/// Whether a file is the test program of this name: cargo adds a hash.
+/// Whether a file is the test program of this name, to which cargo appends a hash.
 fn is_of(module: &Path, name: &str) -> bool {
     let stem = module.file_stem().unwrap_or_default().to_string_lossy();
     stem.rsplit_once('-').is_some_and(|(of, _)| of == name)
+}
+
+fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
+    fs::copy(from, to).with_context(|| format!("cannot copy `{}` to `{}`", from.display(), to.display())).map(drop)
 }
 
 fn write(path: &Path, text: &str) -> anyhow::Result<()> {
@@ -169,14 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn the_files_exist_and_every_way_is_visited_as_often() {
+    fn the_files_exist() {
         assert!(TEST_FILES.iter().all(|file| root().join(file).is_file()));
-        let visits = measurements();
-        for (library, _) in FIRST {
-            let of = |visit: &&Value| visit["name"] == format!("first {library}");
-            assert_eq!(visits.iter().filter(of).count(), FIRST_ROUNDS);
-        }
-        let pages = visits.iter().filter_map(|visit| visit["page"].as_str()?.strip_prefix("bench/")?.split('?').next());
-        assert!(pages.into_iter().all(|page| root().join("benches/web_rivals/page").join(page).is_file()));
     }
 }

@@ -1,14 +1,14 @@
-//! Short names for what a module imports: nobody reads them, and wasm-bindgen's end in hashes, which do not compress.
+//! Short names for a module's imports: those of wasm-bindgen end in hashes, which do not compress.
 //!
-//! Input: a module and its script, as wasm-bindgen makes them. Output: both with the same names, `a`, `b`, … in the order of the
-//! module (WebAssembly specification, 5.5.5). Not here: what else is taken out of scripts (`page`).
+//! Input: a module and its script from wasm-bindgen. Output: both with names `a`, `b`, … in the order of the module
+//! (WebAssembly specification, 5.5.5). The rest of the script is minified in `page`.
 
 use anyhow::{Context, bail, ensure};
 
-/// The module and the script with short names.
+/// Replaces import names in the module and the script.
 ///
 /// # Errors
-/// When one of them is not as wasm-bindgen makes them.
+/// If wasm-bindgen's output has an unknown form.
 pub(super) fn shorten(module: &[u8], script: &str) -> anyhow::Result<(Vec<u8>, String)> {
     let mut reader = Reader { bytes: module, at: 8 };
     let mut short = module.get(..8).context("a module without a head")?.to_vec();
@@ -26,10 +26,10 @@ pub(super) fn shorten(module: &[u8], script: &str) -> anyhow::Result<(Vec<u8>, S
     Ok((short, script))
 }
 
-/// The section of imports.
+/// Id of the import section.
 const IMPORTS: u8 = 2;
 
-/// The section of imports with short names, which the script has then, too.
+/// Shortens the import section, and the same names in the script.
 fn renamed(section: &[u8], script: &mut String) -> anyhow::Result<Vec<u8>> {
     let mut reader = Reader { bytes: section, at: 0 };
     let count = reader.number()?;
@@ -44,7 +44,7 @@ fn renamed(section: &[u8], script: &mut String) -> anyhow::Result<Vec<u8>> {
         ensure!(kind == 0, "import `{name}`: expected a function, found kind {kind}");
         let ty = reader.number()?;
         let new = letters(index);
-        // The script's object of imports has each of them as a property.
+        // Each import is a property of the script's import object.
         for before in ["{", ","] {
             *script = script.replace(&format!("{before}{name}:"), &format!("{before}{new}:"));
         }
@@ -61,7 +61,7 @@ fn renamed(section: &[u8], script: &mut String) -> anyhow::Result<Vec<u8>> {
     Ok(short)
 }
 
-/// A name of an import by its place: `a` to `z`, `aa` and so on.
+/// Name of the import at an index: `a` to `z`, `aa` and so on.
 fn letters(mut index: usize) -> String {
     let mut name = vec![];
     loop {
@@ -73,7 +73,7 @@ fn letters(mut index: usize) -> String {
     }
 }
 
-/// A number in 7 bits a byte, the lowest first.
+/// Unsigned LEB128: 7 bits per byte, lowest first.
 fn write_number(bytes: &mut Vec<u8>, mut number: usize) {
     while number >= 128 {
         bytes.push(number as u8 | 128);
@@ -116,7 +116,7 @@ impl<'a> Reader<'a> {
 mod tests {
     use super::*;
 
-    /// A module with one import of each name, and a section after them.
+    /// Module with one import of each name and a section after them.
     fn module(names: &[&str]) -> Vec<u8> {
         let mut imports = vec![names.len() as u8];
         for name in names {

@@ -1,7 +1,7 @@
-//! Pages: compiled, bound to scripts, and weighed as a server would send them.
+//! Pages: compiled, bound to scripts, and weighed as sent by a server.
 //!
-//! Without `wasm-opt`: of what is sent it saves half a percent, and version 108, which Debian 12 has, exports one table in place of
-//! another, so that the module fails when it is loaded.
+//! `wasm-opt` is not used. It saves half a percent of the sent bytes, and version 108 (Debian 12) exports the wrong table,
+//! so that the module fails to load.
 
 use std::{
     fs,
@@ -10,6 +10,7 @@ use std::{
 };
 
 use anyhow::{Context, bail, ensure};
+use fuse_page_server::compressed;
 
 use super::{TARGET, imports, toolchain, tools};
 use crate::{
@@ -17,26 +18,26 @@ use crate::{
     steps::{self, root, target_folder},
 };
 
-/// The crate of the page.
+/// Crate of the page.
 const PACKAGE: &str = "fuse-web-size";
-/// Its module and its script, without ending.
+/// File name of module and script, without ending.
 const NAME: &str = "fuse_web_size";
-/// The files of the page that nothing makes.
+/// Hand-written files of the page.
 const FILES: &str = "benches/web_size/page";
-/// What the module and the script may weigh together: what they did when this was last set, and a little.
+/// Upper bound for module and script together: the last accepted weight and a margin.
 const MOST_BYTES: usize = 129_000;
-/// What lazy tensors may add, as what they did when this was last set, and a little; and what they are to add: with functions that
-/// were compiled while the page was built, and with the compiler.
+/// Upper bounds and goals of what lazy tensors add: with functions compiled while the page was built, and with the compiler.
+/// Bounds are the last accepted weight and a margin.
 const LAZY: [(&str, usize, usize); 2] = [("auto", 66_000, 24 << 10), ("jit", 828_000, 512 << 10)];
-/// What they are to weigh (`docs/web.md`).
+/// Goal for the page (`docs/web.md`).
 const GOAL_BYTES: usize = 64 << 10;
-/// What modules must not hold: the compiler, and the parts of wgpu that do what the browser does.
+/// Crates that modules must not contain: the compiler, and parts of wgpu that the browser replaces.
 const FOREIGN: &[&str] = &["fuse-compiler", "naga", "wgpu-core", "wgpu-hal", "syn", "pollster"];
 
-/// Builds the page and weighs it; the folder that holds it.
+/// Builds and weighs the page, and returns its folder.
 ///
 /// # Errors
-/// When a tool is missing or fails, when the modules would hold what they must not, and when the page is too heavy.
+/// If a tool is missing or fails, a module contains a forbidden crate, or the page is too heavy.
 pub(crate) fn build(access: Access) -> anyhow::Result<PathBuf> {
     let toolchain = toolchain::ensure(access.install_policy())?;
     refuse_foreign(&toolchain.cargo(), access.offline)?;
@@ -53,7 +54,7 @@ pub(crate) fn build(access: Access) -> anyhow::Result<PathBuf> {
         let folder = built(&format!("size-{feature}"), &format!(" --features {feature}"))?;
         lazy.push((feature, most, goal, print(&weights(&folder, NAME)?)));
     }
-    // Last, so that the module that others find is this one.
+    // The last build leaves its module in the target folder, and later steps need this one.
     let folder = built("size", "")?;
     let total = judge(&weights(&folder, NAME)?)?;
     for (feature, most, goal, with) in lazy {
@@ -65,10 +66,10 @@ pub(crate) fn build(access: Access) -> anyhow::Result<PathBuf> {
     Ok(folder)
 }
 
-/// Makes a folder of a module: itself and its script, and the files of a page.
+/// Makes a folder with the module, its script, and the page's files.
 ///
 /// # Errors
-/// When wasm-bindgen is missing or fails, and when files cannot be written.
+/// If wasm-bindgen is missing or fails, or files cannot be written.
 pub(crate) fn bind(access: Access, module: &Path, folder: &Path, files: &Path) -> anyhow::Result<()> {
     if folder.exists() {
         fs::remove_dir_all(folder).with_context(|| format!("cannot remove `{}`", folder.display()))?;
@@ -84,7 +85,7 @@ pub(crate) fn bind(access: Access, module: &Path, folder: &Path, files: &Path) -
     Ok(())
 }
 
-/// Takes out of a module and its script what nobody reads: comments and spaces, and the names by which one finds the other.
+/// Minifies the script and shortens import names in module and script.
 fn shorten(module: &Path, script: &Path) -> anyhow::Result<()> {
     let bytes = fs::read(module).with_context(|| format!("no `{}`", module.display()))?;
     let text = fs::read_to_string(script).with_context(|| format!("no `{}`", script.display()))?;
@@ -94,7 +95,7 @@ fn shorten(module: &Path, script: &Path) -> anyhow::Result<()> {
     fs::write(script, text).with_context(|| format!("cannot write `{}`", script.display()))
 }
 
-/// The sizes of a page's module and script.
+/// Sizes of a page's module and script.
 fn weights(folder: &Path, name: &str) -> anyhow::Result<Vec<Weight>> {
     let files = [format!("{name}_bg.wasm"), format!("{name}.js")].map(|file| folder.join(file));
     files
@@ -103,17 +104,16 @@ fn weights(folder: &Path, name: &str) -> anyhow::Result<Vec<Weight>> {
         .collect()
 }
 
-/// Says what a page weighs whose weight nothing limits.
+/// Prints the weight of a page that has no bound.
 ///
 /// # Errors
-/// When a file is missing.
+/// If a file is missing.
 pub(crate) fn print_weights(folder: &Path, name: &str) -> anyhow::Result<()> {
     let total = print(&weights(folder, name)?);
     println!("{:32}{:>10}{total:>12}", "together", "");
     Ok(())
 }
 
-/// A file and its sizes.
 struct Weight {
     file: String,
     raw: usize,
@@ -127,18 +127,7 @@ impl Weight {
     }
 }
 
-/// What servers send: brotli of the highest quality.
-pub(super) fn compressed(bytes: &[u8]) -> usize {
-    let (quality, window) = (11, 24);
-    let mut compressed = vec![];
-    let mut writer = brotli::CompressorWriter::new(&mut compressed, 1 << 16, quality, window);
-    // Memory takes every byte.
-    drop(std::io::Write::write_all(&mut writer, bytes));
-    drop(writer);
-    compressed.len()
-}
-
-/// Prints the sizes; what they are together, compressed.
+/// Prints the sizes and returns the compressed total.
 fn print(weights: &[Weight]) -> usize {
     println!("\n{:32}{:>10}{:>12}", "file", "bytes", "brotli 11");
     for Weight { file, raw, compressed } in weights {
@@ -147,7 +136,7 @@ fn print(weights: &[Weight]) -> usize {
     weights.iter().map(|weight| weight.compressed).sum()
 }
 
-/// Prints the sizes; what they are together, or an error if that is too much.
+/// Prints the sizes and returns the compressed total, or an error above the bound.
 fn judge(weights: &[Weight]) -> anyhow::Result<usize> {
     let total = print(weights);
     println!("{:32}{:>10}{total:>12} of at most {MOST_BYTES}; the goal is {GOAL_BYTES}", "together", "");
@@ -155,10 +144,10 @@ fn judge(weights: &[Weight]) -> anyhow::Result<usize> {
     Ok(total)
 }
 
-/// The features of `fuse-gpu` that bring no compiler.
+/// Features of `fuse-gpu` without the compiler.
 const WITHOUT_COMPILER: &str = "auto,kernels,ndarray,tune,webgpu,webnn";
 
-/// Fails if a module of this project's crates, with all their features but the compiler, would hold a crate that it must not.
+/// Fails if a module with all features but the compiler would contain a forbidden crate.
 fn refuse_foreign(cargo: &Path, offline: bool) -> anyhow::Result<()> {
     let mut command = Command::new(cargo);
     command.current_dir(root()).args(["tree", "--target", TARGET, "--edges", "normal,no-proc-macro"]);
@@ -183,7 +172,7 @@ fn refuse_foreign(cargo: &Path, offline: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The crates of a list that modules must not hold.
+/// Forbidden crates in a dependency list.
 fn foreign(tree: &str) -> Vec<&'static str> {
     let crates: Vec<&str> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
     FOREIGN.iter().copied().filter(|foreign| crates.contains(foreign)).collect()

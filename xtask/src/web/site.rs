@@ -1,6 +1,6 @@
-//! The page of `examples/web`: built, put together with the model, served, and driven in browsers.
+//! Page of `examples/web`: builds it, adds the model, serves it, and drives it in browsers.
 //!
-//! Unlike the page that `page` weighs, this one is for people: what it may weigh is nowhere fixed, only said.
+//! Its weight is reported and has no bound, unlike that of the page in `page`.
 
 use std::{
     fs,
@@ -13,35 +13,35 @@ use super::{
     TARGET, browsers,
     browsers::Browser,
     page::{bind, print_weights},
-    server, toolchain,
+    toolchain,
 };
 use crate::{
     Access, minilm,
     steps::{self, Step, root, target_folder},
 };
 
-/// The crate of the page.
+/// Crate of the page.
 const PACKAGE: &str = "fuse-web-page";
-/// Its module and its script, without ending.
+/// File name of module and script, without ending.
 const NAME: &str = "fuse_web_page";
-/// The files of the page that nothing makes.
+/// Hand-written files of the page.
 const FILES: &str = "examples/web/page";
-/// Embeddings that the page compares its own with.
+/// Embeddings that the page compares with its own.
 const KNOWN: &str = "tests/data/minilm_embeddings.json";
-/// The model's folder below the page's.
+/// Folder of the model, below the page's.
 const MODEL: &str = "model";
-/// Where screenshots of the page are kept.
+/// Folder of screenshots.
 pub(crate) const SCREENSHOTS: &str = "docs/web";
 
-/// Builds the page without the model, and says what it weighs.
+/// Builds the page without the model and prints its weight.
 ///
 /// # Errors
-/// When a tool is missing or fails.
+/// If a tool is missing or fails.
 pub(crate) fn build_and_weigh(access: Access) -> anyhow::Result<()> {
     print_weights(&build(access)?, NAME)
 }
 
-/// Builds the page without the model; the folder that holds it.
+/// Builds the page without the model and returns its folder.
 fn build(access: Access) -> anyhow::Result<PathBuf> {
     let toolchain = toolchain::ensure(access.install_policy())?;
     let arguments = format!("build --package {PACKAGE} --profile web --target {TARGET}");
@@ -52,10 +52,10 @@ fn build(access: Access) -> anyhow::Result<PathBuf> {
     Ok(folder)
 }
 
-/// Builds the page and puts the model beside it, fetched if it is not there yet; the folder that holds both.
+/// Builds the page, adds the model, fetched if missing, and returns the folder.
 ///
 /// # Errors
-/// When a tool is missing or fails, and when the model cannot be fetched.
+/// If a tool is missing or fails, or the model cannot be fetched.
 fn build_with_model(access: Access) -> anyhow::Result<PathBuf> {
     let model = minilm::fetched(access)?;
     let folder = build(access)?;
@@ -71,19 +71,19 @@ fn build_with_model(access: Access) -> anyhow::Result<PathBuf> {
 /// Builds the page with its model and serves it until the process ends.
 ///
 /// # Errors
-/// As [`build_with_model`], and when the port is taken.
+/// As [`build_with_model`], and if the port is taken.
 pub(crate) fn serve(access: Access, port: u16) -> anyhow::Result<()> {
-    server::serve(&build_with_model(access)?, port)
+    fuse_page_server::serve(&build_with_model(access)?, port)
 }
 
-/// Builds the page with its model and drives it in browsers, as a visitor would; with `screenshots` keeps pictures of it.
+/// Builds the page with its model and drives it in browsers, as a visitor would; optionally takes screenshots.
 ///
 /// # Errors
-/// As [`build_with_model`], and when the page does not do what it should.
+/// As [`build_with_model`], and if the page misbehaves.
 pub(crate) fn drive(access: Access, browser: Option<Browser>, screenshots: bool) -> anyhow::Result<()> {
     let drivers = browsers::drivers(browser, access.install_policy())?;
     let folder = build_with_model(access)?;
-    let address = server::serve_beside(&folder)?;
+    let address = fuse_page_server::serve_beside(&folder)?;
     let scratch = browsers::scratch()?;
     let steps: Vec<Step> = drivers
         .iter()
@@ -105,7 +105,7 @@ pub(crate) fn drive(access: Access, browser: Option<Browser>, screenshots: bool)
     outcome
 }
 
-/// The same file in another place: a second name for it, or a copy where file systems differ.
+/// Hard link to a file, or a copy across file systems.
 fn place(from: &Path, to: &Path) -> anyhow::Result<()> {
     fs::hard_link(from, to)
         .or_else(|_| fs::copy(from, to).map(drop))

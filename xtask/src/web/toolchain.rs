@@ -1,5 +1,5 @@
-//! A Rust toolchain that compiles to WebAssembly: the present one where it has the target or rustup can add it, else the
-//! distribution's, which brings the sources of the standard library.
+//! Rust toolchain for WebAssembly: the present one if it has the target or rustup can add it, otherwise the distribution's
+//! with the sources of the standard library.
 
 use std::{
     env,
@@ -16,19 +16,19 @@ use crate::{
     steps::{Step, cargo},
 };
 
-/// Where the packages of `Packages::wasm_rust` put their programs.
+/// Folder of the programs of `Packages::wasm_rust`.
 const DISTRIBUTION: &str = "/usr/bin";
 
-/// How to call cargo for the target.
+/// Kind of toolchain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Toolchain {
-    /// As always.
+    /// The one that runs this program.
     Present,
-    /// The programs of the distribution in this folder, which compile the standard library as well.
+    /// The distribution's programs in this folder, which also compile the standard library.
     Distribution(PathBuf),
 }
 
-/// Finds a toolchain, or installs what is missing for one.
+/// Finds a toolchain, or installs what it lacks.
 pub(crate) fn ensure(policy: InstallPolicy) -> anyhow::Result<Toolchain> {
     if has_target()? {
         return Ok(Toolchain::Present);
@@ -45,7 +45,7 @@ pub(crate) fn ensure(policy: InstallPolicy) -> anyhow::Result<Toolchain> {
     let folder = Path::new(DISTRIBUTION);
     if sources(folder).is_none() {
         prerequisites::install(&need(), policy)?;
-        // Elsewhere than on Debian the packages bring the target itself, to the distribution's own toolchain.
+        // Outside Debian, the packages add the target to the distribution's own toolchain.
         if has_target()? {
             return Ok(Toolchain::Present);
         }
@@ -73,7 +73,7 @@ fn has_target() -> anyhow::Result<bool> {
     Ok(sysroot.join("lib/rustlib").join(TARGET).join("lib").is_dir())
 }
 
-/// The sources of the standard library of the toolchain in a folder of programs.
+/// Sources of the standard library of the toolchain in this folder.
 fn sources(programs: &Path) -> Option<PathBuf> {
     if !programs.join("cargo").is_file() {
         return None;
@@ -88,7 +88,7 @@ fn sysroot(rustc: &Path) -> Option<PathBuf> {
 }
 
 impl Toolchain {
-    /// A step of this toolchain's cargo.
+    /// Step of this toolchain's cargo.
     pub(crate) fn step(&self, name: &'static str, arguments: &str) -> Step {
         let step = Step::new(name, arguments);
         let Self::Distribution(folder) = self else { return step };
@@ -97,14 +97,13 @@ impl Toolchain {
         let path = path.map_or_else(|_| folder.display().to_string(), |path| path.to_string_lossy().into_owned());
         step.set("PATH", path)
             .set("RUSTC", folder.join("rustc").display().to_string())
-            // Compiling the standard library is not stable, and the distribution's compiler is.
+            // Building the standard library is unstable, and the distribution's compiler is a stable one.
             .set("RUSTC_BOOTSTRAP", "1")
             .set("CARGO_UNSTABLE_BUILD_STD", "std,panic_abort")
             .set("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", "wasm-ld")
             .by(folder.join("cargo"))
     }
 
-    /// The cargo of this toolchain.
     pub(crate) fn cargo(&self) -> PathBuf {
         match self {
             Self::Present => cargo().into(),

@@ -1,4 +1,4 @@
-//! The programs around the compiler: found on the search path or in `target/tools`, else installed there.
+//! Programs besides the compiler: found on the search path or in `target/tools`, otherwise installed there.
 
 use std::{
     fs,
@@ -14,31 +14,28 @@ use crate::{
     steps::{cargo, root},
 };
 
-/// A program of crates.io.
+/// Program of crates.io.
 pub(crate) struct CargoTool<'a> {
-    /// The crate.
     pub(crate) package: &'static str,
-    /// Its version.
     pub(crate) version: &'a str,
-    /// Whether a program of another version will do.
+    /// Whether another version will do.
     pub(crate) any_version: bool,
-    /// The program.
     pub(crate) program: &'static str,
-    /// How far it is optimized: to build most programs takes longer than they ever run here.
+    /// Optimization level. Building most of these programs takes longer than they ever run.
     pub(crate) level: u8,
 }
 
-/// wasm-bindgen's programs, of the version that the modules are made with: others refuse them.
+/// Program of wasm-bindgen in the locked version: others refuse the modules.
 pub(crate) fn wasm_bindgen(program: &'static str, policy: InstallPolicy) -> anyhow::Result<PathBuf> {
     let lock = std::fs::read_to_string(root().join("Cargo.lock")).context("cannot read Cargo.lock")?;
     let version = locked_version(&lock, "wasm-bindgen").context("Cargo.lock names no wasm-bindgen")?;
     CargoTool { package: "wasm-bindgen-cli", version, any_version: false, program, level: 1 }.ensure(policy)
 }
 
-/// Binds a module to a script; both go to a folder, which is made if it is missing. `options` are more than all pages have.
+/// Binds a module to a script in a folder, which is created if missing. `options` are added to the common ones.
 ///
 /// # Errors
-/// When wasm-bindgen is missing or fails, and when the folder cannot be made.
+/// If wasm-bindgen is missing or fails, or the folder cannot be made.
 pub(crate) fn bind(module: &Path, folder: &Path, options: &[&str], policy: InstallPolicy) -> anyhow::Result<()> {
     let program = wasm_bindgen("wasm-bindgen", policy)?;
     fs::create_dir_all(folder).with_context(|| format!("cannot create `{}`", folder.display()))?;
@@ -48,13 +45,13 @@ pub(crate) fn bind(module: &Path, folder: &Path, options: &[&str], policy: Insta
     prerequisites::run_all(&[words.chain(["--out-dir".to_owned(), folder, module]).collect()])
 }
 
-/// The program between tests and Firefox.
+/// WebDriver of Firefox.
 pub(crate) fn geckodriver(policy: InstallPolicy) -> anyhow::Result<PathBuf> {
     let (package, version, program) = ("geckodriver", "0.37.1", "geckodriver");
     CargoTool { package, version, any_version: true, program, level: 0 }.ensure(policy)
 }
 
-/// Chromium or Chrome, and the program between tests and it.
+/// Chromium or Chrome, and its WebDriver.
 pub(crate) fn chromium(policy: InstallPolicy) -> anyhow::Result<(PathBuf, PathBuf)> {
     let need = |missing| Need {
         missing,
@@ -68,7 +65,6 @@ pub(crate) fn chromium(policy: InstallPolicy) -> anyhow::Result<(PathBuf, PathBu
     Ok((browser, prerequisites::ensure_program(&["chromedriver"], &driver, policy)?))
 }
 
-/// Firefox.
 pub(crate) fn firefox(policy: InstallPolicy) -> anyhow::Result<PathBuf> {
     let need = Need {
         missing: "Firefox is not installed",
@@ -80,7 +76,7 @@ pub(crate) fn firefox(policy: InstallPolicy) -> anyhow::Result<PathBuf> {
 }
 
 impl CargoTool<'_> {
-    /// Where the program is; installed to `target/tools` if it is nowhere.
+    /// Path of the program; installed to `target/tools` if missing.
     pub(crate) fn ensure(&self, policy: InstallPolicy) -> anyhow::Result<PathBuf> {
         let Self { package, version, program, .. } = self;
         let folder = root().join("target/tools").join(format!("{package}-{version}"));
@@ -95,7 +91,7 @@ impl CargoTool<'_> {
             );
         }
         println!("{missing}; building it, in about two minutes, to `{}`", folder.display());
-        // The versions that the crate was locked with are the tested ones, but registries may not have them any more.
+        // The versions in the crate's lock file are tested, but a registry may lack them.
         if prerequisites::run_all(&[self.install(&folder, &["--locked"])]).is_err() {
             println!("not with the versions that {package} was locked with; trying newer ones");
             prerequisites::run_all(&[self.install(&folder, &[])])?;
@@ -123,7 +119,7 @@ impl CargoTool<'_> {
     }
 }
 
-/// The version of a package in a lock file.
+/// Version of a package in a lock file.
 fn locked_version<'a>(lock: &'a str, package: &str) -> Option<&'a str> {
     let name = format!("name = \"{package}\"");
     let mut lines = lock.lines().skip_while(|line| *line != name);

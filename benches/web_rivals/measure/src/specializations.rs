@@ -1,4 +1,5 @@
-//! What the page of variants and specializations says: a tuning table of the browser's adapter, and what specializations are worth.
+//! Results of the page of variants and specializations: a tuning table of the browser's adapter, and the worth of
+//! specializations.
 
 use std::{collections::BTreeMap, fmt::Write as _, fs, path::Path};
 
@@ -7,13 +8,13 @@ use fuse_bench_results::machine;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::super::browsers::Browser;
+use crate::checkout::Browser;
 
-/// Tables hold the variants within this factor of the fastest (`fuse_gpu::CUT_OFF`); others count as that slow.
+/// Tables hold variants within this factor of the fastest (`fuse_gpu::CUT_OFF`); others count as that slow.
 const CUT_OFF: f64 = 2.0;
-/// Variants that seem to take so many times as long as the fastest get no turn on the page (`specializations.html`).
+/// Estimated factor over the fastest beyond which the page (`specializations.html`) skips variants.
 const WITHIN: f64 = 3.0;
-/// What each specialization is compared with: the unrolled ones with loops as they are written, the others with what the tables' knobs say.
+/// Specializations with their baselines: unrolled loops against loops that are not, the others against the table's choices.
 const COMPARED: [(&str, &str); 6] = [
     ("unroll 2", "unroll 1"),
     ("unroll 4", "unroll 1"),
@@ -23,7 +24,7 @@ const COMPARED: [(&str, &str); 6] = [
     ("fast math", ""),
 ];
 
-/// The result of the page.
+/// Result of the page.
 #[derive(Debug, Deserialize)]
 pub(super) struct Specializations {
     adapter: String,
@@ -34,29 +35,29 @@ pub(super) struct Specializations {
 struct Case {
     name: String,
     size: String,
-    /// The class that tables know the kernel by, and its sizes; empty where a launch is several kernels.
+    /// Tuning class of the kernel, then its sizes; empty for launches of several kernels.
     key: Vec<String>,
-    /// What the runtime chose by itself, and why.
+    /// The runtime's own choices and their reasons.
     decided: Vec<String>,
-    /// What it would choose for each override of a size.
+    /// Choice for each override of a size.
     overrides: Vec<(String, String)>,
-    /// Those that do not take much longer than the fastest, by their names with `variant ` before them.
+    /// Variants that do not take much longer than the fastest, named `variant …`.
     variants: Vec<Timed>,
-    /// The specializations of the fastest variant.
+    /// Specializations of the fastest variant.
     specializations: Vec<Timed>,
 }
 
 #[derive(Debug, Deserialize)]
 struct Timed {
     form: String,
-    /// The first launch, with its compilation and readback.
+    /// First launch, with compilation and readback.
     first_ms: f64,
     median_us: f64,
     min_us: f64,
     max_us: f64,
 }
 
-/// The page's result in its own form.
+/// Parses the page's result.
 pub(super) fn parse(value: Value) -> anyhow::Result<Specializations> {
     serde_json::from_value(value).context("the page's result is not what this program expects")
 }
@@ -65,13 +66,13 @@ impl Case {
     fn variants(&self) -> Vec<(&str, &Timed)> {
         let mut all: Vec<_> =
             self.variants.iter().filter_map(|form| Some((form.form.strip_prefix("variant ")?, form))).collect();
-        // By their fastest rounds: processors that software adapters share with other programs only ever make them slower.
+        // Sorted by fastest round: on software adapters, other programs only add time.
         all.sort_by(|a, b| a.1.min_us.total_cmp(&b.1.min_us));
         all
     }
 
-    /// The time of the variant that the runtime chose, relative to the fastest, where a launch is one kernel. One that got no turn
-    /// counts as if it took as long as those that got none at least do.
+    /// Time of the runtime's choice relative to the fastest variant, for launches of one kernel. A skipped variant counts
+    /// with the factor beyond which variants are skipped.
     fn choice(&self) -> Option<f64> {
         let [decided] = &self.decided[..] else { return None };
         let (chosen, _) = decided.split_once(" (")?;
@@ -86,50 +87,50 @@ impl Case {
     }
 }
 
-/// What a table is about.
+/// Environment of a table.
 pub(super) struct Place {
     environment: &'static str,
     vendor: String,
-    /// Parts of adapters' names; none for all of the vendor.
+    /// Parts of adapters' names; empty for all adapters of the vendor.
     names: Vec<String>,
-    /// What the system calls the adapter; empty where the browser's own name is to be taken.
+    /// The system's name of the adapter; empty to use the browser's.
     adapter: String,
-    /// The browser with its version.
+    /// Browser with its version.
     driver: String,
     date: String,
 }
 
 impl Place {
-    /// A browser on its software adapter, which `system` lists where the browser does not name it.
-    pub(super) fn software(browser: Browser, version: &str, system: &[String]) -> Self {
+    /// Browser on its software adapter. `system` names the adapter where the browser does not.
+    pub(super) fn software(browser: Browser, version: &str, system: Option<&str>) -> Self {
         let (environment, names, adapter) = match browser {
             Browser::Chromium => ("chrome", vec!["swiftshader".to_owned()], String::new()),
             // Firefox names no adapter.
-            Browser::Firefox => ("firefox", vec![], system.first().cloned().unwrap_or_default()),
+            Browser::Firefox => ("firefox", vec![], system.unwrap_or_default().to_owned()),
         };
         let (vendor, driver) = ("software".to_owned(), version.to_owned());
         Self { environment, vendor, names, adapter, driver, date: machine::today() }
     }
 
-    /// Chromium on a GPU of this vendor, which the system calls `adapter`.
+    /// Chromium on a GPU of this vendor, with the system's name of the adapter.
     pub(super) fn chromium(vendor: &str, adapter: &str, version: &str, date: &str) -> Self {
         let [vendor, adapter, driver, date] = [vendor, adapter, version, date].map(str::to_owned);
         Self { environment: "chrome", vendor, names: vec![], adapter, driver, date }
     }
 
-    /// The stem of the table's file.
+    /// Stem of the table's file name.
     fn stem(&self) -> String {
         format!("{}-{}", self.environment, self.vendor)
     }
 }
 
 impl Specializations {
-    /// The vendor, as the browser says.
+    /// Vendor reported by the browser.
     pub(super) fn vendor(&self) -> &str {
         self.adapter.split(' ').next().unwrap_or_default()
     }
 
-    /// The cases as people read them, and what specializations are worth: geometric means over all cases in which both were measured.
+    /// Prints the cases, and the worth of specializations as geometric means over cases with both measurements.
     pub(super) fn show(&self) -> String {
         let mut text = String::new();
         for case in &self.cases {
@@ -165,7 +166,7 @@ impl Specializations {
         text
     }
 
-    /// A tuning table of what variants took, in the format of `docs/tuning.md`.
+    /// Tuning table of the variants' times, in the format of `docs/tuning.md`.
     pub(super) fn table(&self, place: &Place) -> String {
         let Place { environment, vendor, names, driver, date, .. } = place;
         let known = [&*place.adapter, &self.adapter, "unknown"].into_iter().find(|name| !name.is_empty());
@@ -188,9 +189,9 @@ impl Specializations {
 }
 
 impl Case {
-    /// The time of the fastest variant, and of the others relative to it.
+    /// Time of the fastest variant, and the others relative to it.
     fn entry(&self) -> Option<String> {
-        // Where there is nothing to choose, a table need not say anything.
+        // Tables need no entry without a choice.
         if self.decided.iter().any(|decided| decided.ends_with("(the only one)")) {
             return None;
         }
@@ -205,7 +206,7 @@ impl Case {
     }
 }
 
-/// Prints what was measured, and keeps the table in a folder.
+/// Prints the measurements and writes the table to a folder.
 pub(super) fn report(found: &Specializations, place: &Place, out: Option<&Path>) -> anyhow::Result<()> {
     println!("\n{}", found.show());
     let Some(out) = out else { return Ok(()) };
@@ -238,7 +239,7 @@ mod tests {
 
     #[test]
     fn entries_hold_the_faster_variants_in_order() {
-        let text = specializations().table(&Place::software(Browser::Firefox, "firefox 1", &["llvmpipe".to_owned()]));
+        let text = specializations().table(&Place::software(Browser::Firefox, "firefox 1", Some("llvmpipe")));
         let entry = "[[entry]]\nclass = \"reduction f32 rows\"\nsizes = [8, 16]\nmicroseconds = 10.0\n\
                      schedules = [[\"a\", 1.0], [\"b\", 1.25]]\n";
         assert!(text.ends_with(entry), "{text}");

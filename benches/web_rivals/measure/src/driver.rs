@@ -1,4 +1,4 @@
-//! Browsers as WebDriver starts them: a driver, and sessions with a page each.
+//! WebDriver: a driver process, and sessions with one page each.
 
 use std::{
     fs::{self, File},
@@ -12,15 +12,17 @@ use std::{
 use anyhow::{Context, anyhow, bail};
 use serde_json::{Value, json};
 
-use super::super::browsers::{Browser, CAPABILITIES};
-use crate::steps::root;
+use crate::checkout::{Browser, root};
 
-/// How long a driver may take to start.
+/// WebDriver capabilities of the tests.
+const CAPABILITIES: &str = "tests/web/webdriver.json";
+
+/// Timeout of a driver's start.
 const START: Duration = Duration::from_secs(60);
-/// How long a driver may take to answer. Starting a browser on a busy machine takes longest.
+/// Timeout of an answer. Starting a browser on a busy machine takes longest.
 const ANSWER: Duration = Duration::from_secs(180);
 
-/// A running driver; it ends with this value.
+/// Running driver, killed on drop.
 pub(super) struct Driver {
     process: Child,
     agent: ureq::Agent,
@@ -28,16 +30,16 @@ pub(super) struct Driver {
     capabilities: Value,
 }
 
-/// A browser with one page; it ends with this value.
+/// Browser with one page, closed on drop.
 pub(super) struct Session<'a> {
     driver: &'a Driver,
     id: String,
-    /// Name and version, as the browser says.
+    /// Name and version, as reported by the browser.
     pub(super) browser: String,
 }
 
 impl Driver {
-    /// Starts it. Profiles, and what it has to say, go to the folder `scratch`.
+    /// Starts a driver. Its profiles and log go to the folder `scratch`.
     pub(super) fn start(browser: Browser, program: &Path, scratch: &Path) -> anyhow::Result<Self> {
         let capabilities = capabilities(browser)?;
         let port =
@@ -46,7 +48,7 @@ impl Driver {
         let mut command = Command::new(program);
         command.arg(format!("--port={port}")).env("TMPDIR", scratch).stdin(Stdio::null());
         command.stdout(log.try_clone()?).stderr(log);
-        // As for steps: without a desktop, Mesa's device chooser prints errors that mean nothing.
+        // Without a desktop, Mesa's device chooser prints meaningless errors.
         if std::env::var_os("XDG_RUNTIME_DIR").is_none() {
             command.env("NODEVICE_SELECT", "1");
         }
@@ -67,7 +69,7 @@ impl Driver {
         Ok(driver)
     }
 
-    /// Starts a browser, which knows nothing of others before it.
+    /// Starts a browser with a new profile.
     pub(super) fn session(&self) -> anyhow::Result<Session<'_>> {
         let wanted = json!({ "capabilities": { "alwaysMatch": self.capabilities } });
         let value = self.call("POST", "/session", Some(&wanted)).context("the browser does not start")?;
@@ -76,7 +78,7 @@ impl Driver {
         Ok(Session { driver: self, id, browser: format!("{} {}", said("browserName"), said("browserVersion")) })
     }
 
-    /// The value that the driver answers with; an error if it says one.
+    /// Sends a command and returns the driver's value, or its error.
     fn call(&self, method: &str, path: &str, body: Option<&Value>) -> anyhow::Result<Value> {
         let address = format!("{}{path}", self.address);
         let mut response = match (method, body) {
@@ -99,19 +101,19 @@ impl Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        // It may have ended by itself; there is nobody to tell.
+        // The process may have ended already.
         drop(self.process.kill());
         drop(self.process.wait());
     }
 }
 
 impl Session<'_> {
-    /// Opens an address, without waiting for it.
+    /// Opens an address without waiting for it.
     pub(super) fn open(&self, address: &str) -> anyhow::Result<()> {
         self.call("POST", "/url", Some(&json!({ "url": address }))).map(drop)
     }
 
-    /// An error if the browser or its page has ended.
+    /// Fails if the browser or its page has ended.
     pub(super) fn check(&self) -> anyhow::Result<()> {
         self.call("GET", "/url", None).map(drop).context("the browser ended")
     }
@@ -123,12 +125,12 @@ impl Session<'_> {
 
 impl Drop for Session<'_> {
     fn drop(&mut self) {
-        // A browser that crashed needs no end.
+        // A crashed browser has no session to end.
         drop(self.call("DELETE", "", None));
     }
 }
 
-/// What a browser is started with: as for the tests, and with exact clocks.
+/// Capabilities of the tests, with exact clocks.
 fn capabilities(browser: Browser) -> anyhow::Result<Value> {
     let text =
         fs::read_to_string(root().join(CAPABILITIES)).with_context(|| format!("cannot read `{CAPABILITIES}`"))?;
@@ -140,7 +142,7 @@ fn capabilities(browser: Browser) -> anyhow::Result<Value> {
     let mut options = all[name].clone();
     if browser == Browser::Firefox {
         options["args"] = json!(["-headless"]);
-        // Else its clock goes in steps of a millisecond.
+        // By default, Firefox rounds its clock to milliseconds.
         options["prefs"]["privacy.reduceTimerPrecision"] = json!(false);
     }
     Ok(json!({ name: options, "pageLoadStrategy": "none" }))

@@ -1,36 +1,36 @@
-//! The libraries of rivals: packages of npm in fixed versions, fetched to `target/web/rivals` and refused if they are not the
-//! ones that were measured before.
+//! Baseline libraries: npm packages in fixed versions, fetched to `target/web/rivals` and refused unless their hashes match.
 
 use std::{
     fs,
     path::{Path, PathBuf},
+    process::Command,
 };
 
 use anyhow::{Context, bail, ensure};
 use base64::{Engine, prelude::BASE64_STANDARD};
+use fuse_page_server::compressed;
 use sha2::{Digest, Sha512};
 
-use super::super::page::compressed;
-use crate::{Access, machine::find_program, prerequisites, steps::root};
+use crate::checkout::root;
 
-/// Where packages come from.
+/// Registry of the packages.
 const REGISTRY: &str = "https://registry.npmjs.org";
 
-/// A package, and what of it pages load.
+/// Package and the files of it that pages load.
 pub(super) struct Package {
-    /// Its name with its scope.
+    /// Name with scope.
     name: &'static str,
     version: &'static str,
-    /// npm's own name of its contents.
+    /// npm's hash of the archive.
     integrity: &'static str,
-    /// The folder that pages know it by.
+    /// Folder on the pages.
     pub(super) folder: &'static str,
-    /// Its files, which all lie in `dist`.
+    /// Files, all below `dist`.
     pub(super) files: &'static [&'static str],
 }
 
-/// The packages. Of TensorFlow.js the core and the one backend, in the smallest files of each; of ONNX Runtime Web what its
-/// `onnxruntime-web/webgpu` names, and the module that this loads.
+/// Packages: TensorFlow.js' core and WebGPU backend in their smallest files, and ONNX Runtime Web's `onnxruntime-web/webgpu`
+/// with the module that it loads.
 pub(super) const PACKAGES: &[Package] = &[
     Package {
         name: "@tensorflow/tfjs-core",
@@ -56,15 +56,15 @@ pub(super) const PACKAGES: &[Package] = &[
 ];
 
 impl Package {
-    /// The folder with its files, fetched if it is not there yet.
-    pub(super) fn ensure(&self, access: Access) -> anyhow::Result<PathBuf> {
-        let folder = root().join("target/web/rivals").join(format!("{}-{}", self.folder, self.version));
+    /// Folder with the files, fetched if missing.
+    pub(super) fn ensure(&self, offline: bool) -> anyhow::Result<PathBuf> {
+        let folder = target().join(format!("{}-{}", self.folder, self.version));
         let files = folder.join("package/dist");
         if self.files.iter().all(|file| files.join(file).is_file()) {
             return Ok(files);
         }
         let Self { name, version, .. } = self;
-        if access.offline {
+        if offline {
             bail!(
                 "{name} {version} is not in `{}`, and --offline forbids to fetch it\n\
                  help: run `cargo xtask web bench` once with network",
@@ -76,8 +76,7 @@ impl Package {
         Ok(files)
     }
 
-    /// Bytes of a file as they are, and compressed. As compressing takes long and files do not change, the second number is
-    /// kept beside the file.
+    /// Raw and compressed size of a file. Compression takes long, so the compressed size is cached in a file.
     pub(super) fn bytes(&self, folder: &Path, file: &str) -> anyhow::Result<[u64; 2]> {
         let path = folder.join(file);
         let bytes = fs::read(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
@@ -97,29 +96,19 @@ impl Package {
         format!("{REGISTRY}/{name}/-/{file}-{version}.tgz")
     }
 
-    /// Downloads and unpacks beside the folder, so that an interrupted run leaves no half of a package.
+    /// Downloads and unpacks to a temporary folder, so an interrupted run leaves no partial package.
     fn fetch(&self, folder: &Path) -> anyhow::Result<()> {
-        let program = |name| {
-            find_program(name)
-                .with_context(|| format!("`{name}` is not installed\nhelp: it fetches and unpacks packages"))
-        };
-        let (curl, tar) = (program("curl")?, program("tar")?);
-        let scratch = root().join("target/web/rivals").join(format!("{}.part", self.folder));
+        let scratch = target().join(format!("{}.part", self.folder));
         if scratch.exists() {
             fs::remove_dir_all(&scratch).with_context(|| format!("cannot remove `{}`", scratch.display()))?;
         }
         fs::create_dir_all(&scratch).with_context(|| format!("cannot create `{}`", scratch.display()))?;
         let archive = scratch.join("package.tgz");
-        let words = |program: &Path, words: &[&str]| {
-            [program.display().to_string()].into_iter().chain(words.iter().map(|&word| word.to_owned())).collect()
-        };
         let (from, to) = (self.address(), archive.display().to_string());
-        let into = scratch.display().to_string();
-        let download = ["--fail", "--silent", "--show-error", "--location", "--retry", "3", "--output", &to, &from];
-        prerequisites::run_all(&[words(&curl, &download)])?;
+        run("curl", &["--fail", "--silent", "--show-error", "--location", "--retry", "3", "--output", &to, &from])?;
         let bytes = fs::read(&archive).with_context(|| format!("no `{to}`"))?;
         self.check(&bytes)?;
-        prerequisites::run_all(&[words(&tar, &["-xzf", &to, "-C", &into])])?;
+        run("tar", &["-xzf", &to, "-C", &scratch.display().to_string()])?;
         fs::remove_file(&archive)?;
         for file in self.files {
             ensure!(scratch.join("package/dist").join(file).is_file(), "the package has no file `dist/{file}`");
@@ -132,6 +121,21 @@ impl Package {
         ensure!(found == self.integrity, "the archive is {found}, expected {}", self.integrity);
         Ok(())
     }
+}
+
+/// Folder of the packages.
+fn target() -> PathBuf {
+    root().join("target/web/rivals")
+}
+
+fn run(program: &str, arguments: &[&str]) -> anyhow::Result<()> {
+    println!("\n==> {program} {}", arguments.join(" "));
+    let status = Command::new(program).args(arguments).status();
+    let status = status.with_context(|| {
+        format!("`{program}` cannot be started\nhelp: it fetches and unpacks packages, and is to be installed")
+    })?;
+    ensure!(status.success(), "`{program}` failed ({status})");
+    Ok(())
 }
 
 #[cfg(test)]

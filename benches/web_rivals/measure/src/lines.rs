@@ -1,4 +1,4 @@
-//! What pages say, as the lines of a file of results.
+//! Lines of a results file, from what pages report.
 
 use std::collections::BTreeMap;
 
@@ -6,17 +6,17 @@ use anyhow::{Context, ensure};
 use fuse_bench_results::line::{Difference, FIRST_RESULT, LeftOut, Line, OURS, Run, Time, Weight};
 use serde::Deserialize;
 
-/// The largest error that is an error of rounding: relative to what an element must be, of which 0.001 counts at least.
+/// Largest rounding error, relative to the expected element or to 0.001 if that is larger.
 const MOST_ERROR: f64 = 1e-3;
-/// All operands.
+/// Dtype of all operands.
 const DTYPE: &str = "f32";
 
-/// The result of the page that compares.
+/// Result of the comparing page.
 #[derive(Debug, Deserialize)]
 pub(super) struct Compared {
-    /// What the browser says of each library's adapter; nothing in Firefox.
+    /// Name of each library's adapter in the browser; none in Firefox.
     adapters: Vec<Option<String>>,
-    /// The versions that libraries say.
+    /// Versions reported by the libraries.
     versions: BTreeMap<String, String>,
     cases: Vec<Case>,
 }
@@ -31,7 +31,7 @@ struct Case {
     left_out: Vec<Missing>,
 }
 
-/// One way of writing a case for a library.
+/// One form of a case in a library.
 #[derive(Debug, Deserialize)]
 struct Form {
     way: String,
@@ -58,13 +58,13 @@ pub(super) struct First {
     pub(super) milliseconds: Vec<f64>,
 }
 
-/// Where pages were measured.
+/// Environment of the measurements.
 pub(super) struct Place<'a> {
     /// Name and version of the browser.
     pub(super) browser: &'a str,
-    /// What the system calls its adapter, for browsers that do not.
+    /// The system's name of the adapter, for browsers that report none.
     pub(super) adapter: Option<&'a str>,
-    /// The host's processor.
+    /// Processor of the host.
     pub(super) host: &'a str,
     pub(super) date: &'a str,
     pub(super) commit: &'a str,
@@ -112,7 +112,7 @@ fn runs(compared: &Compared, place: &Place<'_>) -> Vec<Line> {
     compared.versions.iter().map(run).collect()
 }
 
-/// Whether a browser has its own rasterizer in place of the system's adapters.
+/// Whether the browser's adapter is its own software rasterizer.
 fn is_software(said: &str) -> bool {
     said.contains("swiftshader")
 }
@@ -145,7 +145,7 @@ fn of_case(case: Case) -> anyhow::Result<Vec<Line>> {
             size: size.clone(),
             variant: several.then(|| form.form.clone()),
             alternative: None,
-            // Of several forms, the fastest counts.
+            // The fastest of several forms counts.
             picked: form.median_us <= fastest,
             median_us: form.median_us,
             min_us: form.min_us,
@@ -193,7 +193,7 @@ fn of_first(First { way, milliseconds }: &First) -> Option<Line> {
     }))
 }
 
-/// A page's result in its own form.
+/// Parses a page's result.
 pub(super) fn compared(value: serde_json::Value) -> anyhow::Result<Compared> {
     serde_json::from_value(value).context("the page's result is not what this program expects")
 }

@@ -1,4 +1,4 @@
-//! Visits: a page in a browser, served from a folder, until it says what it found.
+//! Visits: serves a page to a browser until it reports a result.
 
 use std::{
     path::{Path, PathBuf},
@@ -8,24 +8,22 @@ use std::{
 };
 
 use anyhow::{Context, anyhow, bail, ensure};
+use fuse_page_server::{respond, send_file};
 use serde_json::Value;
 use tiny_http::{Method, Request, Server};
 
-use super::{
-    super::server::{respond, send_file},
-    driver::Session,
-};
+use crate::driver::Session;
 
-/// How often somebody looks whether the browser still runs, while its page says nothing.
+/// Interval of checks that the browser still runs.
 const GLANCE: Duration = Duration::from_secs(15);
 
-/// A server of a folder that hears what its pages say. Its thread ends with the process.
+/// Server of a folder that receives reports of its pages. Its thread ends with the process.
 pub(super) struct Site {
     address: String,
     said: Receiver<Said>,
 }
 
-/// What a page says.
+/// Report of a page.
 enum Said {
     Progress(String),
     Result(String),
@@ -47,7 +45,7 @@ impl Site {
 
     /// Opens a page and waits for its result.
     pub(super) fn visit(&self, session: &Session<'_>, page: &str, most: Duration) -> anyhow::Result<Value> {
-        // Of a visit before that ended in an error.
+        // Drops reports of an earlier, failed visit.
         self.said.try_iter().for_each(drop);
         let start = Instant::now();
         session.open(&format!("{}/{page}", self.address))?;
@@ -63,7 +61,7 @@ impl Site {
     }
 }
 
-/// The result of a page, which may be an error.
+/// Result of a page, which may be an error.
 fn outcome(page: &str, text: &str) -> anyhow::Result<Value> {
     let value: Value = serde_json::from_str(text).with_context(|| format!("the result of `{page}` is no JSON"))?;
     match value["error"].as_str() {
@@ -73,12 +71,12 @@ fn outcome(page: &str, text: &str) -> anyhow::Result<Value> {
 }
 
 fn answer(mut request: Request, folder: &Path, sender: &Sender<Said>) {
-    // Pages that are closed early are no errors.
+    // Early closed connections are no errors.
     drop(if *request.method() == Method::Post {
         let mut text = String::new();
         let heard = request.as_reader().read_to_string(&mut text).is_ok();
         let said = if request.url() == "/result" { Said::Result(text) } else { Said::Progress(text) };
-        // Nobody listens once a visit has failed.
+        // After a failed visit, nobody receives.
         drop(sender.send(said));
         respond(request, if heard { "200 OK" } else { "400 Bad Request" }, "text/plain", &[])
     } else {

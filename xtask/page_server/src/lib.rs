@@ -1,4 +1,4 @@
-//! A server of one folder, for browsers on this machine.
+//! Serves folders to browsers on this machine, and weighs files as servers send them.
 
 use std::{
     fs,
@@ -12,15 +12,14 @@ use std::{
 use anyhow::{Context, anyhow};
 use tiny_http::{Request, Server};
 
-/// What every answer says besides its content: browsers give exact clocks to pages that are isolated from others, and load
-/// what was just built.
+/// Headers of every answer: browsers give precise clocks to isolated pages, and must not cache what was just built.
 const HEADERS: &[(&str, &str)] = &[
     ("Cross-Origin-Opener-Policy", "same-origin"),
     ("Cross-Origin-Embedder-Policy", "require-corp"),
     ("Cache-Control", "no-store"),
 ];
 
-/// The kinds of files on pages. Browsers compile modules while they load only if they are called so.
+/// MIME types. Browsers compile modules while loading only with the right one.
 const KINDS: &[(&str, &str)] = &[
     ("html", "text/html; charset=utf-8"),
     ("js", "text/javascript"),
@@ -31,14 +30,14 @@ const KINDS: &[(&str, &str)] = &[
     ("json", "application/json"),
 ];
 
-/// Requests that are answered at once: a large file leaves the others waiting otherwise.
+/// Requests answered concurrently, so that a large file does not delay others.
 const THREADS: usize = 4;
 
 /// Serves a folder until the process ends.
 ///
 /// # Errors
-/// When the port is taken.
-pub(crate) fn serve(folder: &Path, port: u16) -> anyhow::Result<()> {
+/// If the port is taken.
+pub fn serve(folder: &Path, port: u16) -> anyhow::Result<()> {
     let (server, address) = listen(port)?;
     println!("\nserving `{}` at http://{address} until Ctrl-C", folder.display());
     thread::scope(|scope| {
@@ -49,11 +48,11 @@ pub(crate) fn serve(folder: &Path, port: u16) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Serves a folder on a free port while this process does something else; the address.
+/// Serves a folder on a free port in the background, and returns the address.
 ///
 /// # Errors
-/// When there is no free port.
-pub(crate) fn serve_beside(folder: &Path) -> anyhow::Result<SocketAddr> {
+/// If there is no free port.
+pub fn serve_beside(folder: &Path) -> anyhow::Result<SocketAddr> {
     let (server, address) = listen(0)?;
     let server = Arc::new(server);
     for _ in 0..THREADS {
@@ -72,22 +71,30 @@ fn listen(port: u16) -> anyhow::Result<(Server, SocketAddr)> {
 
 fn answer(server: &Server, folder: &Path) {
     for request in server.incoming_requests() {
-        // Visitors who leave early are no errors of ours.
+        // Early closed connections are no errors.
         drop(send_file(request, folder));
     }
 }
 
 /// Answers with the file of the request's URL.
-pub(super) fn send_file(request: Request, folder: &Path) -> io::Result<()> {
+///
+/// # Errors
+/// If the connection is closed.
+pub fn send_file(request: Request, folder: &Path) -> io::Result<()> {
     match file(folder, request.url()).and_then(|path| Some((fs::read(&path).ok()?, kind(&path)))) {
         Some((body, kind)) => respond(request, "200 OK", kind, &body),
         None => respond(request, "404 Not Found", "text/plain", b"not found"),
     }
 }
 
-/// Answers and has the browser close the connection. The server has a thread for each connection, and when several are opened at
-/// once it may leave one without: that one would wait until another is closed, which browsers do after minutes.
-pub(super) fn respond(request: Request, status: &str, kind: &str, body: &[u8]) -> io::Result<()> {
+/// Sends an answer and closes the connection.
+///
+/// Each connection takes a thread of the server, and one of several simultaneous connections may get none. It would wait
+/// until another closes, which browsers do after minutes.
+///
+/// # Errors
+/// If the connection is closed.
+pub fn respond(request: Request, status: &str, kind: &str, body: &[u8]) -> io::Result<()> {
     let mut head = format!("HTTP/1.1 {status}\r\nContent-Type: {kind}\r\nContent-Length: {}\r\n", body.len());
     for (name, value) in HEADERS {
         head += &format!("{name}: {value}\r\n");
@@ -98,12 +105,23 @@ pub(super) fn respond(request: Request, status: &str, kind: &str, body: &[u8]) -
     writer.flush()
 }
 
-/// The file of a URL, never outside of the folder.
+/// File of a URL, never outside of the folder.
 fn file(folder: &Path, url: &str) -> Option<PathBuf> {
     let path = Path::new(url.split(['?', '#']).next()?.trim_start_matches('/'));
     let inside = path.components().all(|part| matches!(part, Component::Normal(_)));
     let file = folder.join(path);
     inside.then(|| if file.is_dir() { file.join("index.html") } else { file })
+}
+
+/// Length of a file as servers send it: brotli of the highest quality.
+pub fn compressed(bytes: &[u8]) -> usize {
+    let (quality, window) = (11, 24);
+    let mut compressed = vec![];
+    let mut writer = brotli::CompressorWriter::new(&mut compressed, 1 << 16, quality, window);
+    // Writes to memory cannot fail.
+    drop(writer.write_all(bytes));
+    drop(writer);
+    compressed.len()
 }
 
 fn kind(path: &Path) -> &'static str {
@@ -118,7 +136,7 @@ mod tests {
     #[test]
     fn only_files_of_the_folder_are_served() {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-        assert_eq!(file(folder, "/src/main.rs?x=1"), Some(folder.join("src/main.rs")));
+        assert_eq!(file(folder, "/src/lib.rs?x=1"), Some(folder.join("src/lib.rs")));
         assert_eq!(file(folder, "/"), Some(folder.join("index.html")));
         assert_eq!(file(folder, "/../Cargo.toml"), None);
         assert_eq!(file(folder, "/src/../../Cargo.toml"), None);
@@ -136,7 +154,7 @@ mod tests {
     fn files_come_over_the_network_with_their_headers() {
         let address = serve_beside(Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap();
         let agent = ureq::Agent::new_with_defaults();
-        // More at once than there are threads: none waits for the others' connections.
+        // More requests than threads: none waits for another's connection.
         for _ in 0..2 * THREADS {
             let mut answer = agent.get(format!("http://{address}/Cargo.toml")).call().unwrap();
             for (name, value) in HEADERS {

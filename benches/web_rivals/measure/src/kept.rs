@@ -1,4 +1,4 @@
-//! What pages said on another machine: the file that `drive.py` of a bundle kept, reported as a run here would be.
+//! Reports of visits on another machine, from the file that `drive.py` of a bundle wrote.
 
 use std::{fs, path::Path};
 
@@ -10,13 +10,13 @@ use fuse_bench_results::{
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{
-    FIRST,
+use crate::{
     lines::{self, First, Place},
     show, specializations, store,
+    visits::FIRST,
 };
 
-/// A line of the file.
+/// Line of the file.
 #[derive(Debug, Deserialize)]
 struct Visit {
     visit: String,
@@ -31,19 +31,19 @@ struct Visit {
     error: Option<String>,
 }
 
-/// A test of a suite, as its page says.
+/// Test of a suite.
 #[derive(Debug, Deserialize)]
 struct Test {
     test: String,
     passed: bool,
 }
 
-/// A way to have launches in a page, in microseconds for all of them.
+/// Time of one way to launch in a page, in microseconds for all launches.
 #[derive(Debug, Deserialize)]
 struct Way {
     way: String,
     launches: u32,
-    /// Of the host alone.
+    /// Host time alone.
     host_us: f64,
     /// Until the GPU was done.
     total_us: f64,
@@ -51,7 +51,7 @@ struct Way {
     most_us: f64,
 }
 
-/// What a product with weights that lie in one way takes, on one matrix or on several in turn.
+/// Time of a product with one layout of weights, on one matrix or on several in turn.
 #[derive(Debug, Deserialize)]
 struct Packing {
     way: String,
@@ -61,7 +61,7 @@ struct Packing {
     max_us: f64,
 }
 
-/// What a product of square matrices takes in one way.
+/// Time of a product of square matrices, computed in one way.
 #[derive(Debug, Deserialize)]
 struct Product {
     way: String,
@@ -71,23 +71,23 @@ struct Product {
     max_us: f64,
 }
 
-/// A table that the tuner of a page made.
+/// Table from the tuner of a page.
 #[derive(Debug, Deserialize)]
 struct Tuned {
     name: String,
     text: String,
 }
 
-/// The visits of the page of variants and specializations.
+/// Visits of the page of variants and specializations.
 const MEASURED: [&str; 3] = ["specializations", "held out", "f16"];
 
-/// The way that others are compared with.
+/// Way that the others are compared with.
 const BY_HAND: &str = "by hand";
 
-/// Prints what a file holds, and keeps results and tables in a folder.
+/// Prints the results of a file, and writes results and tables to a folder.
 ///
 /// # Errors
-/// When the file cannot be read, a visit failed, or our own values are wrong.
+/// If the file cannot be read, a visit failed, or our own values are wrong.
 pub(super) fn report(file: &Path, out: Option<&Path>) -> anyhow::Result<()> {
     let text = fs::read_to_string(file).with_context(|| format!("cannot read `{}`", file.display()))?;
     let visits = visits(&text).with_context(|| format!("file `{}`", file.display()))?;
@@ -129,7 +129,7 @@ fn visits(text: &str) -> anyhow::Result<Vec<Visit>> {
         .collect()
 }
 
-/// The lines of a file of results. Weights are those of this machine's run, and not among them.
+/// Lines of a file of results. Weights come from a run on this machine and are not among them.
 fn lines(visits: &[Visit]) -> anyhow::Result<Vec<Line>> {
     let said = |name: &'static str| {
         visits.iter().filter(move |visit| visit.visit == name).filter_map(|visit| Some((visit, visit.said.clone()?)))
@@ -154,8 +154,8 @@ fn lines(visits: &[Visit]) -> anyhow::Result<Vec<Line>> {
     Ok(lines)
 }
 
-/// Prints what variants and specializations take. Tables are of the first of such visits; the others say how well they choose
-/// elsewhere, and what matrices are worth.
+/// Prints times of variants and specializations. The first such visit yields tables; the others judge its choices elsewhere
+/// and measure matrices.
 fn print_measured(visit: &Visit, said: &Value, out: Option<&Path>) -> anyhow::Result<()> {
     println!("\n==> {}", visit.visit);
     let found = specializations::parse(said.clone())?;
@@ -163,7 +163,7 @@ fn print_measured(visit: &Visit, said: &Value, out: Option<&Path>) -> anyhow::Re
     specializations::report(&found, &place, out.filter(|_| visit.visit == MEASURED[0]))
 }
 
-/// Prints how long a product takes with weights of 3 bits that lie in one way or another.
+/// Prints times of products for each layout of 3-bit weights.
 fn print_packings(said: &Value) -> anyhow::Result<()> {
     let packings: Vec<Packing> =
         serde_json::from_value(said["times"].clone()).context("a page of packings without times")?;
@@ -174,7 +174,7 @@ fn print_packings(said: &Value) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Prints how long products in subgroup matrices take, and what that is in operations per second.
+/// Prints times and operations per second of products in subgroup matrices.
 fn print_products(said: &Value) -> anyhow::Result<()> {
     let products: Vec<Product> =
         serde_json::from_value(said["times"].clone()).context("a page of products without times")?;
@@ -191,7 +191,7 @@ fn print_products(said: &Value) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Prints the tables that the tuner of a page made, and keeps them in a folder.
+/// Prints the tables of a page's tuner and writes them to a folder.
 fn keep_tables(said: &Value, out: Option<&Path>) -> anyhow::Result<()> {
     let tables: Vec<Tuned> = serde_json::from_value(said["tables"].clone()).context("a tuner without tables")?;
     for Tuned { name, text } in tables {
@@ -209,7 +209,7 @@ fn keep_tables(said: &Value, out: Option<&Path>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Milliseconds to the first result of a library, once per visit.
+/// Milliseconds to a library's first result, once per visit.
 fn first(visits: &[Visit], library: &str) -> Vec<f64> {
     let of = visits.iter().filter(|visit| visit.visit == format!("first {library}"));
     of.filter_map(|visit| visit.said.as_ref()?["milliseconds"].as_f64()).collect()
@@ -286,7 +286,7 @@ mod tests {
 
     #[test]
     fn tables_are_kept_and_packings_have_times() {
-        let folder = std::env::temp_dir().join(format!("fuse-xtask-kept-{}", std::process::id()));
+        let folder = std::env::temp_dir().join(format!("fuse-baselines-kept-{}", std::process::id()));
         let said = json!({ "tables": [{ "name": "minilm-1x128", "text": "[[entry]]\n" }] });
         keep_tables(&said, Some(&folder)).unwrap();
         assert_eq!(fs::read_to_string(folder.join("minilm-1x128.toml")).unwrap(), "[[entry]]\n");
