@@ -333,6 +333,3 @@ fn choices(classes: &[DTypeClass]) -> Vec<Vec<DType>> {
         choices.iter().flat_map(extend).collect()
     })
 }
-
-#[cfg(test)]
-mod tests;

@@ -95,7 +95,7 @@ fn declare_values(shader: &mut Shader<'_>, param: u16, packing: Packing, buffer_
         } else {
             let last = packing.block_words() - 1;
             let first = b.bind("first", words + index / values * (arena.u32(packing.block_words()) * words_step));
-            let low = element(buffer, buffer_lanes, first + bit / 32 * words_step) >> bit % 32;
+            let low = element(buffer, buffer_lanes, first + bit / 32 * words_step) >> (bit % 32);
             let low = b.bind("low", low);
             let next = element(buffer, buffer_lanes, first + (bit / 32 + 1).min(last) * words_step);
             let next = b.bind("next", next);

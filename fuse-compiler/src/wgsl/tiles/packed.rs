@@ -48,7 +48,7 @@ impl<'a> MatmulKernel<'a> {
 
     /// Declares where each of this invocation's chunks lies: `{p}{l}_o` (column in the tile), `{p}{l}_k` (depth in the step).
     pub(super) fn declare_packed(&mut self, side: Side, weights: Weights<'a>) {
-        let (chunk, columns) = (weights.chunk(), self.axes.columns.clone());
+        let (chunk, columns) = (weights.chunk(), self.axes.columns);
         for l in 0..self.chunk_loads(weights) {
             let text = self.chunk_text(side, weights, l);
             let p = text.prefix.clone();

@@ -157,7 +157,7 @@ impl<'a> MatmulKernel<'a> {
         let operand = self.operand(side);
         let (p, lanes) = (operand.prefix, self.tile.lanes);
         let origin = side.origin();
-        let extent = if side == Side::Lhs { self.axes.rows.clone() } else { self.axes.columns.clone() };
+        let extent = if side == Side::Lhs { self.axes.rows } else { self.axes.columns };
         for l in 0..self.loads(side) {
             let unit = format!("(local + {}u)", l * self.tile.invocations());
             let (o, k, last) = match self.direction(side) {

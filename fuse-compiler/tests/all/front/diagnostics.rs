@@ -1,7 +1,8 @@
 //! Tests that every entry of the catalogue is reachable and gives a newcomer enough help.
 
+use fuse_compiler::diag::Code;
+
 use super::messages;
-use crate::diag::Code;
 
 macro_rules! body {
     ($body:literal) => {

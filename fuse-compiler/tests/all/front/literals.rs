@@ -1,9 +1,9 @@
 //! Tests of literals, which take the dtypes of results, parameters and other operands, and of a block's constants.
 
 use fuse_artifact::DType;
+use fuse_compiler::{diag::Code, graph::Op, interp::Value};
 
 use super::{expression_of, items_of, messages, value, values};
-use crate::{diag::Code, graph::Op, interp::Value};
 
 fn dtypes(source: &str) -> Vec<DType> {
     let items = items_of(source);
@@ -134,7 +134,7 @@ fn dimensions_follow_from_products() {
         let messages: Vec<String> = items.diagnostics.iter().map(ToString::to_string).collect();
         assert!(messages.is_empty(), "{source}: {messages:?}");
         let graph = &items.functions.last().expect("a function").instances[0].graph;
-        crate::interp::run(graph, std::slice::from_ref(input)).map(|mut results| results.remove(0).shape)
+        fuse_compiler::interp::run(graph, std::slice::from_ref(input)).map(|mut results| results.remove(0).shape)
     };
     assert_eq!(shape(heads, &input).expect("8 is a multiple of 4"), [1, 4, 2, 2]);
     assert!(shape(heads, &value(&[1, 2, 6], &[0.0; 12])).is_err(), "6 is no multiple of 4");

@@ -1,7 +1,8 @@
 //! Tests that suggestions compile: each mistake has one message, and its help holds code of a correct program.
 
+use fuse_compiler::diag::Code;
+
 use super::messages;
-use crate::diag::Code;
 
 #[derive(Clone, Copy)]
 struct Case {

@@ -12,10 +12,12 @@ mod movement;
 mod reductions;
 
 use fuse_artifact::DType;
+use fuse_compiler::{
+    diag::Diagnostic,
+    front::{Expression, Items, expression, head, is_items, items},
+    interp::{Value, run},
+};
 use proc_macro2::TokenStream;
-
-use super::{Expression, Items, expression, head, is_items, items};
-use crate::interp::{Value, run};
 
 fn items_of(source: &str) -> Items {
     items(source.parse().expect("the test's tokens are balanced"))
@@ -25,7 +27,8 @@ fn expression_of(source: &str) -> Expression {
     expression(source.parse().expect("the test's tokens are balanced"))
 }
 
-fn messages(source: &str) -> Vec<crate::diag::Diagnostic> {
+/// All messages of a text, whichever form it has.
+fn messages(source: &str) -> Vec<Diagnostic> {
     let tokens: TokenStream = source.parse().expect("the test's tokens are balanced");
     let diagnostics = match head(tokens.clone()) {
         Some(head) => head.diagnostics,

@@ -1,16 +1,16 @@
 //! Tests of imports: `use` items, linked blocks, and a function's answer to its importers.
 
-use proc_macro2::TokenStream;
-use quote::{ToTokens, format_ident, quote};
-
-use super::{Expression, Items, expression_of, items_of};
-use crate::{
+use fuse_artifact::DType;
+use fuse_compiler::{
     diag::Code,
     front::{ExpressionDType, RankExpr, head},
     graph::Op,
     operations::UnaryOp,
 };
-use fuse_artifact::DType;
+use proc_macro2::TokenStream;
+use quote::{ToTokens, format_ident, quote};
+
+use super::{Expression, Items, expression_of, items_of};
 
 fn answer(items: &Items, index: usize, scope: &str) -> TokenStream {
     let definitions = items.definitions(index, |name| format_ident!("{scope}_{name}"));

@@ -1,6 +1,9 @@
 //! Tests that the front end never panics, and never accepts nonsense silently.
 
-use super::{super::*, messages};
+use fuse_compiler::{diag::Code, front::*};
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+
+use super::messages;
 
 #[test]
 fn nasty_texts_are_reported() {

@@ -1,9 +1,9 @@
 //! Evaluates composite operations in the interpreter.
 
 use fuse_artifact::DType;
+use fuse_compiler::interp::Value;
 
 use super::{value, values};
-use crate::interp::Value;
 
 fn matrix() -> Value {
     value(&[2, 3], &[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])

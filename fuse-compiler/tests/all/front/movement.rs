@@ -1,12 +1,12 @@
 //! Tests of concatenation, gathers and random numbers: their graphs, and their values in the interpreter.
 
 use fuse_artifact::DType;
+use fuse_compiler::interp::Value;
 
 use super::{
     graphs::{graph, nodes},
     value, values,
 };
-use crate::interp::Value;
 
 fn integers(dtype: DType, shape: &[usize], data: &[f64]) -> Value {
     Value { dtype, ..value(shape, data) }

@@ -170,7 +170,7 @@ fn groups_divide_the_channels() {
     let mut items = super::items_of(source);
     let graph = items.functions.remove(0).instances.remove(0).graph;
     let odd = [value(&[1, 3], &[0.0; 3]), value(&[3], &[0.0; 3]), value(&[3], &[0.0; 3])];
-    assert!(crate::interp::run(&graph, &odd).is_err(), "3 channels have no 2 groups");
+    assert!(fuse_compiler::interp::run(&graph, &odd).is_err(), "3 channels have no 2 groups");
 }
 
 #[test]
@@ -189,7 +189,7 @@ fn dimensions_are_numbers_where_they_are_converted() {
     assert_eq!(literal[1], "%1: f32[] = literal 64.0");
     let generic = super::items_of("fn f<T: Float>(x: T[D]) -> T[D] { x * (D as T) }");
     assert!(generic.diagnostics.is_empty());
-    let half = crate::graph::print::print(&generic.functions[0].instances[1].graph);
+    let half = fuse_compiler::graph::print::print(&generic.functions[0].instances[1].graph);
     assert!(half.contains("%2: f16[] = cast %1"), "{half}");
     let difference = graph("fn f(x: f32[M], y: f32[N]) -> (f32[M], f32[N]) { (x * ((M - N) as f32), y) }");
     assert!(difference.contains("check N <= M (a dimension used as a number)"), "{difference}");

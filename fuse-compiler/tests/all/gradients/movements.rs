@@ -3,7 +3,7 @@
 use fuse_artifact::DType;
 use fuse_compiler::graph::{Graph, Op};
 
-use super::gradients::{Parameter, check, floats, graphs};
+use super::operations::{Parameter, check, floats, graphs};
 
 /// Movements of a matrix `x`; `s` is a host scalar.
 const MOVEMENTS: &[&str] = &[

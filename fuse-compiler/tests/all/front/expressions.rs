@@ -1,9 +1,9 @@
 //! Tests of the expression form: variables, dtype classes, ranks and padded graphs.
 
 use fuse_artifact::DType;
+use fuse_compiler::{front::*, graph::print::print};
 
-use super::{super::*, expression_of};
-use crate::graph::print::print;
+use super::expression_of;
 
 fn checked(source: &str) -> Expression {
     let expression = expression_of(source);
@@ -150,9 +150,9 @@ fn dtypes_of_operands_that_are_not_values() {
 #[test]
 fn an_expression_computes_what_a_function_does() {
     let value = |shape: &[usize], data: &[f64]| super::value(shape, data);
-    let result = |source: &str, inputs: &[crate::interp::Value]| {
+    let result = |source: &str, inputs: &[fuse_compiler::interp::Value]| {
         let expression = checked(source);
-        crate::interp::run(&expression.instances[0].graph, inputs).expect("the inputs fit").remove(0)
+        fuse_compiler::interp::run(&expression.instances[0].graph, inputs).expect("the inputs fit").remove(0)
     };
     let x = value(&[2, 3], &[1.0, 2.0, 6.0, 0.0, -1.0, 1.0]);
     let found = result("sum(x, axis = -1)", std::slice::from_ref(&x));
@@ -161,14 +161,14 @@ fn an_expression_computes_what_a_function_does() {
     let y = value(&[1, 3], &[7.0, 8.0, 9.0]);
     let joined = result("concat([y, x], axis = -2)", &[y.clone(), x.clone()]);
     assert_eq!(joined.data, [7.0, 8.0, 9.0, 1.0, 2.0, 6.0, 0.0, -1.0, 1.0]);
-    let ids = crate::interp::Value { dtype: DType::I32, ..value(&[2], &[1.0, 0.0]) };
+    let ids = fuse_compiler::interp::Value { dtype: DType::I32, ..value(&[2], &[1.0, 0.0]) };
     let taken = result("embedding(x, ids)", &[x.clone(), ids.clone()]);
     assert_eq!((taken.data, taken.shape), (vec![0.0, -1.0, 1.0, 1.0, 2.0, 6.0], vec![1, 1, 1, 1, 2, 3]));
     assert_eq!(result("gather(x, ids, axis = -1)", &[x.clone(), ids]).data, [2.0, 1.0, -1.0, 0.0]);
     let gamma = value(&[2], &[1.0, 2.0]);
     let normed = result("rms_norm(x, g, axis = -2, eps = 1e-9)", &[value(&[2, 1], &[3.0, 3.0]), gamma]);
     assert!((normed.data[0] - 1.0).abs() < 1e-6 && (normed.data[1] - 2.0).abs() < 1e-6, "{normed:?}");
-    let odd = crate::interp::run(&checked("concat([y, x], axis = -1)").instances[0].graph, &[y, x]);
+    let odd = fuse_compiler::interp::run(&checked("concat([y, x], axis = -1)").instances[0].graph, &[y, x]);
     assert!(odd.is_err(), "rows differ in number");
 }
 

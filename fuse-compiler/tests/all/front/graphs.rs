@@ -1,7 +1,8 @@
 //! Tests of printed graphs of functions.
 
+use fuse_compiler::graph::print::print;
+
 use super::items_of;
-use crate::graph::print::print;
 
 pub(super) fn graph(source: &str) -> String {
     let items = items_of(source);
