@@ -114,12 +114,12 @@ use proc_macro::TokenStream;
 ///
 /// A block may define constants: `const EPS: f32 = 1e-5;`, of `f32`, `i32`, `u32` or `bool`, and of `usize` for
 /// dimensions and axes (`const HEADS: usize = 12;`, `f32[B, HEADS * D]`). Each is a literal within the block, and a
-/// Rust item with its visibility for the rest of the program. Its value consists of literals, earlier constants and `+
-/// - * /`. A macro cannot look up Rust constants (`crate::EPS`), so launches pass those as parameters. In `fuse!(…)`
+/// Rust item with its visibility for the rest of the program. Its value consists of literals, earlier constants and
+/// `+ - * /`. A macro cannot look up Rust constants (`crate::EPS`), so launches pass those as parameters. In `fuse!(…)`
 /// they are ordinary operands.
 ///
-/// Integers divide towards zero, and `%` is the remainder: it has the sign of the left operand (`-7 / 2` is -3, `-7 %
-/// 2` is -1), for floats too, as in Rust.
+/// Integers divide towards zero, and `%` is the remainder: it has the sign of the left operand (`-7 / 2` is -3,
+/// `-7 % 2` is -1), for floats too, as in Rust.
 ///
 /// In `fuse!(…)` an operand may be a path: `self.w`, `model.layers[i].w`, `pair.0`, or a call without arguments,
 /// `layer.bias()`. It is read once, even if the expression repeats it.

@@ -1,5 +1,5 @@
-//! Programs that reduce what broadcasts make of smaller values, as a user writes them, on the installed adapters against the
-//! interpreter's ranges: every variant that may run, at awkward sizes, in as many kernels and bytes as they need.
+//! Programs that reduce broadcast products, as users write them, against the interpreter's ranges: every legal variant,
+//! awkward sizes, and bounds on kernels and bytes.
 
 use fuse_gpu::{Device, Tensor1, Tensor2, fuse};
 use fuse_test_support::{Program, Sweep, compile, data};
@@ -17,7 +17,7 @@ fn check(what: &str, source: &str, sizes: &[&[(&str, usize)]]) -> Vec<Program> {
     programs
 }
 
-/// Every plan of a program has so many kernels and nothing between them in memory.
+/// Asserts that every plan has this many kernels and stores no intermediate.
 fn assert_nothing_stored(programs: &[Program], kernels: usize) {
     for program in programs {
         for plan in program.plans() {

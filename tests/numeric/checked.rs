@@ -1,19 +1,18 @@
-//! Every index into storage and workgroup arrays is checked in the shader, in buffers of exact size whose other bytes are
-//! poison: operations with every way of reading an operand, the file tests, also with extents of 0 in each dimension, and
-//! what reads at computed places.
+//! Bounds-checked shaders, in buffers of exact size surrounded by poison: operations with every way of reading an operand,
+//! file tests (also with each extent 0), and reads at computed positions.
 
 use fuse_artifact::DType;
 use fuse_compiler::interp::Value;
 use fuse_runtime::Device;
 use fuse_test_support::{Directives, Program, Sweep, adapter::Arguments, compile, corpus, data, patterns, wait};
 
-/// A device that checks.
+/// Device with bounds checks.
 fn device() -> Device {
     let device = Device::builder().checked().without_pipeline_cache().build_blocking();
     device.expect("an adapter that binds one buffer more than kernels do")
 }
 
-/// Runs of programs on such a device.
+/// Runs on such a device.
 struct Checked {
     device: Device,
     sweep: Sweep,
@@ -21,7 +20,7 @@ struct Checked {
 }
 
 impl Checked {
-    /// Each program with one in `share` of its variants, and with those that the runtime chooses.
+    /// Runs each program with one in `share` of its variants and the runtime's choice.
     fn new(what: &str, share: usize) -> Self {
         Self {
             device: device(),

@@ -1,4 +1,4 @@
-//! Operations that are made of others, on the installed adapters against the interpreter's ranges.
+//! Composite operations on the installed adapters against the interpreter's ranges.
 
 use fuse_test_support::{Sweep, compile, data};
 
@@ -41,7 +41,7 @@ fn elements_that_move() {
     check("moved elements", source, &SIZES);
 }
 
-/// Values that are read at several places, above others that are: some levels are stored, others computed again.
+/// Values with several readers on several levels: some are stored, others recomputed.
 #[test]
 fn levels_of_moved_elements() {
     let heat = "let x = x + 0.1 * (roll(x, axis = 0, shift = 1) + roll(x, axis = 0, shift = -1)
@@ -75,7 +75,7 @@ fn gates_norms_and_losses() {
     }
 }
 
-/// A sum of 300 terms is one kernel, on every back end and for every stage on the stack of a test's thread.
+/// A sum of 300 terms is one kernel for every back end, and fits the stack of a test thread in every stage.
 #[test]
 fn long_sums() {
     let terms = " + x * y - y".repeat(150);

@@ -1,5 +1,5 @@
-//! Contractions beyond one product with pointwise work around it, on the installed adapters against the interpreter's
-//! ranges: several products that share an operand, and epilogues that reduce rows. Every variant that may run is forced.
+//! Contractions with several products or row reductions, on the installed adapters against the interpreter's ranges, with
+//! every legal variant.
 
 use fuse_artifact::{
     DType, DomainKind, Schedule,
@@ -9,7 +9,7 @@ use fuse_test_support::{Program, Sweep, compile, data};
 
 type Sizes<'a> = &'a [[(&'a str, usize); 3]];
 
-/// Below, at and beyond vectors and tiles.
+/// Sizes below, at and beyond vectors and tiles.
 const FEW: Sizes<'static> = &[
     [("M", 1), ("N", 36), ("K", 68)],
     [("M", 17), ("N", 1), ("K", 31)],
@@ -19,7 +19,7 @@ const FEW: Sizes<'static> = &[
     [("M", 4), ("N", 8), ("K", 0)],
 ];
 
-/// Runs every function of a block, and asserts that the first plan of each is a single contraction.
+/// Runs every function of a block and asserts that the first plan of each is a single contraction.
 fn check(what: &str, source: &str, sizes: Sizes<'_>, batch: &[(&str, usize)]) -> Vec<Program> {
     let mut sweep = Sweep::new(what).sharing_variants(3);
     let programs = compile(source);
@@ -119,7 +119,7 @@ fn split_products_add_up() {
         let variants = &program.function.kernels[0].variants;
         assert!(variants.iter().any(|variant| variant.passes.len() > 1), "no split schedule");
         for (seed, dims) in sizes.iter().enumerate() {
-            // Coarse numbers have exact sums: a term that is lost or taken twice is seen.
+            // Coarse numbers have exact sums, so a lost or repeated term shows.
             let mut inputs = data::inputs(&program.graph, dims, seed as u64);
             inputs.iter_mut().flat_map(|input| &mut input.data).for_each(|x| *x = x.round());
             sweep.run(&program, &inputs);
@@ -219,7 +219,7 @@ fn products_have_workgroups_of_their_own() {
         let variants = &program.function.kernels[0].variants;
         assert!(variants.iter().any(|variant| grouped(&variant.schedule)), "{}", program.function.name);
     }
-    // What needs both products has them in one workgroup.
+    // An epilogue that needs both products has them in one workgroup.
     let together =
         compile("pub fn f(x: f32[M, K], u: f32[K, N], v: f32[K, N]) -> f32[M, N] { matmul(x, u) * matmul(x, v) }");
     let schedules = together[0].function.kernels[0].variants.iter().map(|variant| &variant.schedule);
@@ -309,7 +309,7 @@ fn special_numbers_stay_in_their_rows() {
     sweep.finish();
 }
 
-/// Sizes for reductions along the depth: below, at and beyond what the invocations of a row take in one step.
+/// Depths below, at and beyond one step of a row's invocations.
 const DEEP: Sizes<'static> = &[
     [("M", 1), ("N", 1), ("K", 1)],
     [("M", 1), ("N", 36), ("K", 1100)],
@@ -320,7 +320,7 @@ const DEEP: Sizes<'static> = &[
     [("M", 3), ("N", 13), ("K", 1)],
 ];
 
-/// Nothing along one axis.
+/// Extents of 0 along one axis.
 const EMPTY: Sizes<'static> =
     &[[("M", 4), ("N", 8), ("K", 0)], [("M", 0), ("N", 8), ("K", 4)], [("M", 4), ("N", 0), ("K", 4)]];
 

@@ -1,12 +1,12 @@
-//! Gradients in kernels beside PyTorch's and JAX's figures in float64 (`fuse_test_support::Figures`), with the variants that the
-//! runtime chooses.
+//! Gradients of kernels compared with figures of PyTorch and JAX in float64 (`fuse_test_support::Figures`), with the
+//! runtime's choice of variants.
 
 use fuse_test_support::{Figures, Program, adapter::Arguments, devices, wait};
 
-/// How far apart kernels and figures may be, of the largest number of a gradient.
+/// Tolerance relative to the largest number of a gradient.
 const TOLERANCE: f64 = 1e-5;
 
-/// Runs all functions as `made` of their programs.
+/// Runs all functions as transformed by `made`.
 fn check(made: impl Fn(Program) -> Result<Program, String>) {
     let mut deviations = vec![];
     for figures in Figures::all() {

@@ -1,5 +1,5 @@
-//! Kernels against the f64 interpreter, on every installed adapter: programs are compiled from source text at test time, and each
-//! variant that may run is forced. One program, so that its threads stay busy until the end.
+//! Kernels against the `f64` interpreter on every installed adapter. Programs are compiled from source at test time, and
+//! each legal variant is forced. A single test program keeps all threads busy.
 
 mod attention;
 mod attention_gradient;

@@ -1,5 +1,5 @@
-//! Contractions on the installed adapters against the interpreter's ranges: every way of reading an operand,
-//! fused work before and after, and every variant that may run, at sizes below, at and beyond tiles.
+//! Contractions on the installed adapters against the interpreter's ranges: every way of reading an operand, fused
+//! operations on both sides, every legal variant, and sizes below, at and beyond tiles.
 
 use fuse_artifact::DType;
 use fuse_test_support::{
@@ -8,17 +8,17 @@ use fuse_test_support::{
 
 const DTYPES: [DType; 3] = [DType::F32, DType::F16, DType::I32];
 
-/// Sizes below, at and beyond vectors, tiles and workgroups, each of M, N and K meeting each of them.
+/// Sizes below, at and beyond vectors, tiles and workgroups. M, N and K each take every size.
 const SIZES: [usize; 19] = [1, 2, 3, 4, 5, 7, 8, 16, 17, 31, 32, 33, 64, 65, 100, 127, 128, 129, 0];
 
-/// A covering set: row `i` takes the sizes at `i`, `3i + 1` and `7i + 2`, all of which step through every
-/// size because 19 is prime; pairs meet differently in each column.
+/// Covering set: row `i` takes the sizes at `i`, `3i + 1` and `7i + 2`. Each index steps through every size because 19 is
+/// prime, and pairs differ in each column.
 fn covering() -> Vec<[(&'static str, usize); 3]> {
     let size = |i: usize| SIZES[i % SIZES.len()];
     (0..SIZES.len()).map(|i| [("M", size(i)), ("N", size(3 * i + 1)), ("K", size(7 * i + 2))]).collect()
 }
 
-/// A few sizes: one row, one column, small and odd, exactly tiles, and beyond.
+/// Few sizes: one row, one column, small and odd, exact tiles, and beyond.
 const FEW: &[[(&str, usize); 3]] = &[
     [("M", 1), ("N", 33), ("K", 65)],
     [("M", 17), ("N", 1), ("K", 31)],
@@ -68,7 +68,7 @@ fn one_row_in_whole_steps_and_not() {
         pub fn prologues(x: f32[M, K], g: f32[K], y: f32[K, N]) -> f32[M, N] { matmul(gelu(x) * g, 2.0 * y) }
         pub fn batches(x: f32[3, M, K], y: f32[3, K, N]) -> f32[3, M, N] { matmul(x, y) }
         pub fn siblings(x: f32[M, K], y: f32[K, N], z: f32[K, N]) -> f32[M, N] { silu(matmul(x, y)) * matmul(x, z) }";
-    // The last two have no whole steps of eight depths.
+    // The last two depths are no multiple of eight.
     let sizes = [[4, 8], [36, 264], [128, 1032], [68, 12], [8, 65]].map(|[n, k]| [("M", 1), ("N", n), ("K", k)]);
     let programs = check("one row", source, &sizes, &[]);
     for (size, whole) in [(&sizes[1], true), (&sizes[3], false)] {
@@ -94,7 +94,7 @@ fn few_rows_share_what_is_read() {
         pub fn three(x: f32[M, K], y: f32[N, K], z: f32[N, K], w: f32[N, K]) -> f32[M, N] {
             max(matmul(x, transpose(y)), matmul(x, transpose(z))) * matmul(x, transpose(w))
         }";
-    // Of eight rows with one product, four with two, two with three: at most, and more.
+    // Up to eight rows with one product, four with two, two with three, and beyond.
     let sizes =
         [[2, 4, 8], [3, 36, 264], [4, 68, 1032], [5, 132, 16], [8, 12, 520], [9, 12, 16], [4, 7, 24], [4, 8, 12]];
     let sizes = sizes.map(|[m, n, k]| [("M", m), ("N", n), ("K", k)]);
@@ -117,7 +117,7 @@ fn few_rows_share_what_is_read() {
     }
 }
 
-/// More tiles than run at a time and fewer, shares of whole tiles and of parts, depths of one step, batches.
+/// More and fewer tiles than run concurrently, shares of whole and partial tiles, depths of one step, and batches.
 #[test]
 fn streams_share_all_depths() {
     let source = "
@@ -173,7 +173,7 @@ fn batches_and_broadcast_batches() {
     assert_one_kernel(&check("batched", source, &FEW[..5], &[("B", 3), ("C", 2)]));
     check("empty batch", source, &FEW[..1], &[("B", 0), ("C", 2)]);
     check("single batch", source, &FEW[2..3], &[("B", 1), ("C", 1)]);
-    // Batches of a single row become rows, also for what repeats along the rows.
+    // Batches of a single row become rows, also for operands broadcast along rows.
     let source = "
         pub fn per_batch(x: f32[B, M, K], w: f32[K, N], c: f32[B, 1, N], d: f32[B, 1, K]) -> f32[B, M, N] {
             matmul(x + d, w) + c
@@ -265,7 +265,7 @@ fn a_long_depth_is_split() {
         let programs = compile(&source);
         for (seed, dims) in depths.iter().enumerate() {
             let mut inputs = data::inputs(&programs[0].graph, dims, seed as u64);
-            // Coarse numbers have exact sums: a term that is lost or taken twice is seen.
+            // Coarse numbers have exact sums, so a lost or repeated term shows.
             inputs.iter_mut().flat_map(|input| &mut input.data).for_each(|x| *x = x.round());
             sweep.run(&programs[0], &inputs);
         }

@@ -1,15 +1,15 @@
-//! Sizes and values at which numbers leave what computers hold: activations that are large beside the others, infinities, rows
-//! and depths that take many rounds, shapes whose product fits no number.
+//! Extreme sizes and values: outliers among activations, infinities, many rounds over rows and depths, and shapes whose
+//! product overflows.
 
 use fuse_artifact::{DType, Packing};
 use fuse_compiler::interp::{Stores, run_bounded};
 use fuse_gpu::Device;
 use fuse_test_support::{Program, Value, adapter::Arguments, compare::compare, compile, data, devices, wait};
 
-/// Rows of few and many, with schedules of their own.
+/// Few and many rows, which have different schedules.
 const ROWS: [usize; 4] = [1, 3, 4, 65];
 
-/// The depth that has the large activation: with others of its run before and behind it.
+/// Depth of the large activation, with others of its run on both sides.
 const PLACE: usize = 33;
 
 fn layers(packing: Packing) -> Vec<Program> {
@@ -20,7 +20,7 @@ fn layers(packing: Packing) -> Vec<Program> {
     ))
 }
 
-/// Activations and weights; `large` is an activation of each row, times a power of two.
+/// Activations and weights; `large` is one activation of each row, times a power of two.
 fn inputs(program: &Program, rows: usize, large: f64) -> Vec<Value> {
     let (columns, depth) = (36, 96);
     let mut inputs = data::inputs(&program.graph, &[("M", rows), ("N", columns), ("K", depth)], rows as u64);
@@ -30,14 +30,14 @@ fn inputs(program: &Program, rows: usize, large: f64) -> Vec<Value> {
     inputs
 }
 
-/// A weight of the depth that has the large activation.
+/// Weight at the depth of the large activation.
 fn weight(w: &mut Value, column: usize) -> &mut f64 {
     let columns_are_neighbours = w.shape[0] == 96;
     let place = if columns_are_neighbours { PLACE * w.shape[1] + column } else { column * w.shape[1] + PLACE };
     &mut w.data[place]
 }
 
-/// Results of the runtime's choice and of each schedule that reads weights by words, with what ran.
+/// Results of the runtime's choice and of each schedule that reads packed words, with their names.
 fn results(device: &Device, program: &Program, inputs: &[Value]) -> Vec<(String, Vec<Value>)> {
     let arguments = Arguments::new(device, program, inputs).unwrap();
     let mut choices = arguments.choices(program).unwrap();
@@ -71,7 +71,7 @@ fn outliers(packing: Packing) {
     }
 }
 
-/// What dequantizing first gives: an infinity of the weight's sign, and NaN for a weight of 0.
+/// Result of dequantizing first: an infinity of the weight's sign, and NaN for a weight of 0.
 fn infinities(packing: Packing) {
     for program in layers(packing) {
         for rows in ROWS {
@@ -96,7 +96,7 @@ fn infinities(packing: Packing) {
     }
 }
 
-/// Products whose parts pass beyond the largest number although their sum does not.
+/// Products with partial sums beyond the largest number, although the total is not.
 #[test]
 fn codes_times_huge_activations_do_not_overflow() {
     for program in layers(Packing::Q8) {
@@ -139,7 +139,7 @@ fn of_shape(shape: &[usize], element: impl FnMut(usize) -> f64) -> Value {
     Value { dtype: DType::F32, shape: shape.to_vec(), data: (0..count).map(element).collect() }
 }
 
-/// Adapters that end loops without a word have more parts.
+/// Adapters that end long loops silently get more parts.
 #[test]
 fn long_depths_are_summed_whole() {
     let depth = 8_388_608;
@@ -199,7 +199,7 @@ fn empty_tensors_may_have_any_other_extents() {
             for device in devices() {
                 let launched = Arguments::new(device, &program, &inputs)
                     .and_then(|arguments| wait(arguments.launch(&program, None)));
-                // Too large are results that are not empty, and rows without elements that kernels walk all the same.
+                // Too large are non-empty results, and rows without elements that kernels still iterate over.
                 match launched {
                     Ok(results) => assert!(results[0].data.is_empty(), "{} {dims:?}", program.function.name),
                     Err(error) => {

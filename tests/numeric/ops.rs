@@ -1,5 +1,5 @@
-//! Every pointwise operation, dtype and way of reading an operand, on the installed adapters, against the
-//! interpreter's ranges, with every variant of each kernel that may run.
+//! Every pointwise operation, dtype and way of reading an operand on the installed adapters, against the interpreter's
+//! ranges, with every legal variant.
 //!
 //! Operations of one dtype share kernels with several results, so that few pipelines are compiled.
 

@@ -1,11 +1,12 @@
-//! Random programs: fused = unfused = interpreter, on every installed adapter, with the variants that the runtime
-//! chooses and with others picked at random.
+//! Random programs: fused, unfused and interpreted results agree on every installed adapter, with the runtime's choice of
+//! variants and random others.
 //!
-//! The seed follows from the code of the commit, so that each change tests other programs and every run of it the same ones
-//! (`seed`); a machine tries what failed on it first from then on (`failures`). Nearly all of the time goes into the adapter's
-//! compiler: every program runs fused as the runtime chooses, one in four with another variant, and one in eight unfused.
-//! `FUSE_THOROUGH` runs all of these for all programs, `PROPTEST_CASES` asks for any number of programs, and `FUSE_MINUTES`
-//! (`cargo xtask fuzz programs`) for as many as fit.
+//! The seed follows from the commit's code (`seed`), so each change tests other programs, repeatably. A machine retries its
+//! earlier failures first (`failures`).
+//!
+//! The adapter's compiler takes nearly all of the time. Every program runs fused with the runtime's choice, one in four with
+//! another variant, and one in eight unfused. `FUSE_THOROUGH` runs all of these for all programs. `PROPTEST_CASES` sets the
+//! number of programs, `FUSE_MINUTES` (`cargo xtask fuzz programs`) the time.
 
 mod dims;
 mod expressions;
@@ -33,22 +34,22 @@ use proptest::{
 /// Programs of each form per run.
 const CASES: u32 = 256;
 
-/// Elements that are compared of a program, on average: with fewer, most programs would have been empty.
+/// Least average number of compared elements per program. Fewer would mean that most programs were empty.
 const LEAST_ELEMENTS: usize = 4;
 
-/// Elements of a program whose range says little, on average: inputs are tame, but `1/x`, `tan` and comparisons of nearly equal
+/// Accepted average share of elements with loose ranges: inputs are tame, but `1/x`, `tan` and comparisons of nearly equal
 /// values are not.
 const LOOSE_SHARE: f64 = 0.15;
 
-/// What a test draws a program from.
+/// Random data of a program.
 type Drawn = (Vec<Step>, [usize; 4], u64);
 
-/// Runs `check` for programs of a form, and says how many they were; the share of ranges that say little. `file` keeps failures.
+/// Runs `check` for programs of a form, reports their number, and returns the share of loose ranges. `file` keeps failures.
 fn run(form: &'static str, file: &'static str, cases: u32, check: impl Fn(&Drawn) -> Result<Outcome, String>) -> f64 {
     let (total, count, shares) = (Cell::new(Outcome::default()), Cell::new(0), Cell::new(0.0));
     let first = seed::seed();
     let say = |text: String| {
-        // Tests that pass have their prints captured.
+        // Output of passing tests is captured, so this writes to stderr directly.
         let _ = writeln!(std::io::stderr(), "random {form}: {text}");
     };
     say(format!("seed {first} (FUSE_SEED={first} runs these again)"));
@@ -91,7 +92,7 @@ fn run(form: &'static str, file: &'static str, cases: u32, check: impl Fn(&Drawn
     shares.get() / f64::from(count.get())
 }
 
-/// Asserts that ranges say something. A few programs may be all of one wild kind.
+/// Asserts that ranges are tight on average; a few programs may be loose throughout.
 fn judge(loose: f64) {
     assert!(loose <= LOOSE_SHARE, "{:.0} % of the ranges say little", loose * 100.0);
 }
@@ -120,7 +121,7 @@ fn extents() -> impl Strategy<Value = [usize; 4]> {
     prop::array::uniform4(extent)
 }
 
-/// Numbers that pick other variants than the runtime chooses, fused and unfused, if it is a program's turn to run so.
+/// Numbers that select other variants, fused and unfused, if it is a program's turn.
 type Turns = [Option<u64>; 2];
 
 fn turns(seed: u64) -> Turns {
@@ -128,7 +129,7 @@ fn turns(seed: u64) -> Turns {
     [fused.then_some(seed >> 3), unfused.then_some(seed >> 8)]
 }
 
-/// Compiles, runs fused and unfused, compares.
+/// Compiles a program, runs it fused and unfused, and compares.
 fn check_program(program: &Program, seed: u64, [others, unfused]: Turns) -> Result<Outcome, String> {
     let mut outcome = Outcome::default();
     for fused in try_compile(&program.source)? {
@@ -165,7 +166,7 @@ fn expressions() {
     judge(loose);
 }
 
-/// As [`items`], fewer and with every index checked in the shaders.
+/// As [`items`], with fewer programs and bounds-checked shaders.
 #[test]
 fn items_stay_inside() {
     let device = Device::builder().checked().without_pipeline_cache().build_blocking().expect("an adapter");
@@ -181,7 +182,7 @@ fn items_stay_inside() {
     });
 }
 
-/// The generated programs are correct, and the interpreter's own numbers lie in the ranges that kernels are held to.
+/// Generated programs are correct, and exact values of the interpreter lie in its own ranges.
 #[test]
 fn ranges_hold_what_the_interpreter_computes() {
     // Nothing is compiled for an adapter here.
@@ -198,12 +199,12 @@ fn check_ranges(program: &Program, seed: u64) -> Result<Outcome, String> {
         let inputs = data::inputs(&graph, &program.dims, seed);
         for stores in [Stores::Results, Stores::EveryNode] {
             let results = match run_bounded(&graph, &inputs, stores) {
-                // Sizes that a launch refuses have no numbers.
+                // Sizes that a launch refuses have no values.
                 Err(InterpError::Check { .. }) => return Ok(outcome),
                 results => results.map_err(|error| error.to_string())?,
             };
             for x in results.iter().flat_map(|result| &result.data) {
-                // Beyond f32's numbers, f64 and f32 part.
+                // Beyond the range of `f32`, `f64` and `f32` differ.
                 let overflows = x.exact.abs() > f64::from(f32::MAX) || x.range == Range::ANY;
                 if !overflows && !x.admits(x.exact) {
                     return Err(format!("{x:?} with {stores:?}"));
@@ -215,7 +216,7 @@ fn check_ranges(program: &Program, seed: u64) -> Result<Outcome, String> {
     Ok(outcome)
 }
 
-/// What programs must have among them to be worth their time.
+/// Features that a corpus of programs must contain to be useful.
 #[test]
 fn programs_have_quantized_weights_heads_empty_extents_and_large_ones() {
     let mut runner = TestRunner::new(Config { rng_seed: RngSeed::Fixed(1), ..Config::default() });

@@ -1,13 +1,13 @@
-//! Gradients of gathers, which are scatter-adds: every variant that may run beside the interpreter, at awkward sizes and ids.
+//! Gradients of gathers (scatter-adds): every legal variant against the interpreter, at awkward sizes and ids.
 
 use fuse_artifact::DType;
 use fuse_compiler::interp::Value;
 use fuse_test_support::{Numbers, Program, Sweep, adapter::Arguments, compile, data, devices, wait};
 
-/// What ids may be, of a table of so many rows.
+/// Kind of ids into a table of this many rows.
 type Ids = fn(usize, u64, &mut Numbers) -> f64;
 
-/// Ordinary ids, few, one, and some beyond the ends, which are those at the ends.
+/// Ordinary ids, few distinct ones, a single one, and ids beyond the ends, which are clamped.
 const IDS: [Ids; 4] = [
     |_, rows, numbers| numbers.below(rows.max(1)) as f64,
     |i, rows, _| ((i * i) as u64 % rows.clamp(1, 3)) as f64,
@@ -89,7 +89,7 @@ fn gradients_along_other_axes() {
     check("along other axes", source, &sizes);
 }
 
-/// Sums far smaller than their terms, and the same bits each time.
+/// Sums far smaller than their terms, with identical bits each time.
 #[test]
 fn outliers_that_cancel_have_the_same_bits_every_time() {
     let source = "pub fn of_table(table: f32[V, D], ids: i32[N], dy: f32[N, D]) -> f32[V, D] {

@@ -1,5 +1,5 @@
-//! A program whose shapes never repeat: the memory of its process stays with what `memory_report` says and with the budget.
-//! Seconds long; two minutes with `FUSE_THOROUGH`.
+//! A program whose shapes never repeat: its process memory stays within the budget and what `memory_report` accounts for.
+//! Takes seconds; two minutes with `FUSE_THOROUGH`.
 
 use std::{
     process::Command,
@@ -14,13 +14,13 @@ use fuse_test_support::{Numbers, compile, thorough};
 
 const MIB: u64 = 1 << 20;
 
-/// Of tensors.
+/// Budget of tensors.
 const BUDGET: u64 = 140 * MIB;
 
-/// What driver, shaders and allocators may take besides.
+/// Allowance for driver, shaders and allocators.
 const REST: u64 = 256 * MIB;
 
-/// Set for the process that is measured.
+/// Set in the measured process.
 const CHILD: &str = "FUSE_SOAK_CHILD";
 
 #[test]
@@ -28,7 +28,7 @@ fn changing_shapes_hold_what_the_report_says() {
     if std::env::var_os(CHILD).is_some() {
         return soak(Duration::from_secs(if thorough() { 120 } else { 10 }));
     }
-    // A process of its own: other tests of this one take memory, too.
+    // A separate process, because other tests also allocate.
     let module = module_path!().split_once("::").map_or(String::new(), |(_, module)| format!("{module}::"));
     let test = format!("{module}changing_shapes_hold_what_the_report_says");
     let program = std::env::current_exe().expect("a test has a program");
@@ -46,7 +46,7 @@ fn soak(length: Duration) {
     );
     let mut numbers = Numbers::new(26);
     let (start, mut rounds, mut before) = (Instant::now(), 0u64, None);
-    // However slow the machine is, sizes change often.
+    // Sizes change often even on slow machines.
     while start.elapsed() < length || rounds < 100 {
         let shape = [0; 2].map(|_| 1 + numbers.below(2800) as usize);
         let [x, y] = [0.25, 0.75].map(|value| Tensor2::<f32>::full(&device, value, shape).expect("it fits"));
@@ -68,7 +68,7 @@ fn soak(length: Duration) {
     device.synchronize_blocking().expect("the work is done");
     let (report, reserved) = (device.memory_report(), device.reserved_bytes());
     println!("{rounds} rounds, {} MiB of the process, reserved {reserved:?}\n{report}", resident() / MIB);
-    // Beside that, wgpu holds room in blocks, which sizes that change leave in pieces: 98 MiB on an H100.
+    // wgpu also reserves room: it suballocates from blocks, which changing sizes fragment: 98 MiB on an H100.
     let held = held(&report) + report.staging_bytes;
     assert!(reserved.is_none_or(|reserved| (held..=2 * held + REST / 4).contains(&reserved)), "{reserved:?}\n{report}");
     device.trim();
@@ -85,7 +85,7 @@ fn held(report: &MemoryReport) -> u64 {
     report.live_bytes + report.idle_bytes + report.freed_bytes
 }
 
-/// Bytes of the process in memory, where the system says so: Linux; elsewhere only the report counts.
+/// Resident bytes of the process on Linux; other systems check the report only.
 fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

@@ -1,5 +1,5 @@
-//! Specializations: for the sizes of certain launches (`Device::specialize`), with fast functions, with bounds checks,
-//! with unrolled loops, with `if` or `switch` (`Tuning`). All compute the same, but for what fast functions lose.
+//! Specializations: to sizes (`Device::specialize`), fast functions, bounds checks, unrolled loops, and `if` or `switch`
+//! (`Tuning`). Results are equal, up to the error of fast functions.
 
 use std::collections::BTreeSet;
 
@@ -53,10 +53,10 @@ fn launches_of_equal_shapes_use_the_new_pipelines() {
     assert!(made >= 1, "specializing creates pipelines");
     let after = layer(&x, &w, &b).unwrap().to_vec_blocking().unwrap();
     assert_eq!((&within, &after), (&general, &general));
-    // Again, there is nothing to do.
+    // A second request has nothing to do.
     device.specialize(|| layer(&x, &w, &b)).unwrap();
     assert_eq!(device.pipelines(), before + made);
-    // Other sizes have pipelines of their own, or the general ones.
+    // Other sizes have their own pipelines or the general ones.
     let (y, ..) = inputs(&device, 9);
     let other = layer(&y, &w, &b).unwrap().to_vec_blocking().unwrap();
     assert_eq!(other[..7 * 12], general[..], "the first rows are the same");
@@ -98,7 +98,7 @@ fn other_devices_and_threads_stay_general() {
     assert!(device.pipelines() > general, "the other thread's launch was not specialized");
 }
 
-/// A product, an attention, reductions of rows and columns, movement: the same bits as from general pipelines.
+/// Product, attention, reductions of rows and columns, and movement: the same bits as from general pipelines.
 #[test]
 fn every_kind_of_kernel() {
     let source = "
@@ -150,7 +150,7 @@ fn checked_shaders_compute_the_same() {
     assert!(device.pipelines() > pipelines, "checked shaders have pipelines of their own");
 }
 
-/// What tables say of specializations gives the pipelines that a program asks for, and what the program says comes before that.
+/// Specializations of tables give the pipelines that a program asks for. The program's own request takes precedence.
 #[test]
 #[cfg(feature = "tune")]
 fn tables_ask_for_specializations() {
@@ -183,13 +183,13 @@ fn tables_ask_for_specializations() {
     }
 }
 
-/// What a text has that other specializations write differently.
+/// Parts of a shader that other specializations write differently.
 fn has_specializations(variant: &Variant) -> bool {
     let marks = [UNROLL, CHAIN, "switch "];
     variant.passes.iter().any(|pass| marks.iter().any(|mark| pass.wgsl.contains(mark)))
 }
 
-/// Loops by two and by four and branches both ways, of every variant that has them, against the interpreter.
+/// Loops unrolled by two and four and both kinds of branches, of every variant that has them, against the interpreter.
 #[test]
 fn loops_and_branches_in_every_form() {
     let source = "
@@ -246,9 +246,9 @@ fn specialized_pipelines_do_not_pile_up() {
         device.specialize(|| drop(run(size)));
     }
     let kept = device.pipelines();
-    // Variants differ from size to size, and with them what is compiled as it is for all sizes.
+    // Variants differ between sizes, and with them the general pipelines.
     assert!(kept <= before + 257 * each + 2, "{kept} pipelines, {each} for each size");
-    // What was forgotten runs all the same, and specialized again if it is asked for.
+    // Forgotten pipelines still run, and are specialized again on request.
     let six = vec![6.0_f32];
     assert_eq!(run(1).to_vec_blocking().unwrap(), six);
     assert_eq!(device.specialize(|| run(1)).to_vec_blocking().unwrap(), six);

@@ -1,7 +1,8 @@
-//! Pairs of functions in one kernel, beside the same with the first result stored: drivers simplify across operations.
+//! Pairs of functions in one kernel, compared with the same after storing the first result. Drivers simplify across
+//! operations.
 //!
-//! Each kernel has many pairs, and each run the same few of the kernels: `FUSE_THOROUGH=1` asks for all. Differences that cannot be
-//! guarded at their price are data, one table for each kind of driver. README names their kinds.
+//! Each kernel has many pairs, and each run takes the same few kernels; `FUSE_THOROUGH=1` runs all. Differences that are too
+//! expensive to prevent are listed, one table per kind of driver. README names their kinds.
 
 use std::collections::BTreeSet;
 
@@ -10,10 +11,10 @@ use fuse_compiler::{interp::Value, operations::UnaryOp};
 use fuse_gpu::Device;
 use fuse_test_support::{Program, adapter::Arguments, compile, devices, operations::unary_text, thorough, wait};
 
-/// A run takes one of so many kernels, unless it takes all.
+/// One in this many kernels runs, unless all do.
 const SHARE: usize = 40;
 
-/// Arguments, beside their negatives, infinities and NaN: an odd number, so that kernels take them one by one.
+/// Arguments, with their negatives, infinities and NaN. Their number is odd, so that kernels load single elements.
 const NUMBERS: [f64; 14] = [0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 5.0, 20.0, 90.0, 1000.0, 1e-20, 1e20, 1e30, f32::MAX as f64];
 
 /// Functions of `$` with literals, and of `$` twice.
@@ -77,7 +78,7 @@ const WITH_ARGUMENT: &[&str] = &[
     "y / z",
 ];
 
-/// Expressions in kernels of their own, where drivers simplify what is used once.
+/// Expressions in kernels of their own, where drivers simplify values with a single use.
 const ALONE: &[&str] = &[
     "log(sigmoid(x))",
     "max(log(sigmoid(x)), -100.0)",
@@ -101,7 +102,7 @@ const ALONE: &[&str] = &[
     "sqrt(recip(x))",
 ];
 
-/// What a kind of driver computes otherwise, with the reason: expressions of [`ALONE`], and pairs of a first function and several
+/// Known differences of a kind of driver, with reasons: expressions of [`ALONE`], and pairs of a first function and several
 /// second ones.
 struct Known {
     reason: &'static str,
@@ -110,7 +111,7 @@ struct Known {
 }
 
 impl Known {
-    /// The pairs as texts.
+    /// Pairs as texts.
     fn pairs(&self) -> Vec<String> {
         let pairs = self.pairs.iter().flat_map(|(first, second)| second.iter().map(move |second| (first, second)));
         pairs.map(|(first, second)| format!("{first}; {second}")).collect()
@@ -159,7 +160,7 @@ const LAVAPIPE: &[Known] = &[
     Known { reason: "a root is no -0", alone: &[], pairs: &[("sqrt(x)", &["pow(y, -1.0)"])] },
 ];
 
-/// NVIDIA's own driver, as an H100 has it: at most these, and those of [`LAVAPIPE`].
+/// NVIDIA's driver on an H100: at most these, and those of [`LAVAPIPE`].
 const NVIDIA: &[Known] = &[
     Known {
         reason: "a sum less one of its terms is the other",
@@ -209,7 +210,7 @@ const NVIDIA: &[Known] = &[
     },
 ];
 
-/// Second functions of a kernel: outputs, and how many share one.
+/// Outputs of a kernel, and second functions that share one.
 const OUTPUTS: usize = 5;
 const PACKED: usize = 3;
 
@@ -223,7 +224,7 @@ fn functions(x: &str) -> Vec<String> {
     named.chain(FORMS.iter().map(|form| form.replace('$', x))).collect()
 }
 
-/// A function that applies so many texts to what `lets` binds, of which it returns signs, exponents, and the first bit behind them,
+/// Function that applies many texts to the bindings of `lets`. It returns signs, exponents, and the first mantissa bit,
 /// which tells NaN from an infinity.
 fn source(params: &str, lets: &str, texts: &[String]) -> String {
     let part = |(i, text): (usize, &String)| format!("(to_bits({text}) >> 22) << {}", 10 * i);
@@ -252,7 +253,7 @@ fn run(device: &Device, program: &Program, inputs: &[Value]) -> Vec<Vec<f64>> {
     wait(arguments.launch(program, None)).unwrap().into_iter().map(|value| value.data).collect()
 }
 
-/// The results of a function of [`source`] for each text.
+/// Results of a function of [`source`] for each text.
 fn values(device: &Device, source: &str, count: usize, inputs: &[Value]) -> Vec<Vec<f64>> {
     let program = compile(source).swap_remove(0);
     assert_eq!(program.function.kernels.len(), 1, "{source}");
@@ -261,7 +262,7 @@ fn values(device: &Device, source: &str, count: usize, inputs: &[Value]) -> Vec<
     (0..count).map(|i| outputs[i / PACKED].iter().map(|&word| about(word, i)).collect()).collect()
 }
 
-/// Whether two results are more than roundings apart. Small ones may be what is left of large terms.
+/// Whether two results differ by more than roundings. Small ones may remain after large terms cancel.
 fn differ(stored: f64, fused: f64) -> bool {
     if stored.is_finite() && fused.is_finite() {
         let (most, least) = (stored.abs().max(fused.abs()), stored.abs().min(fused.abs()));
@@ -270,14 +271,14 @@ fn differ(stored: f64, fused: f64) -> bool {
     stored.is_nan() != fused.is_nan() || !stored.is_nan() && stored != fused
 }
 
-/// Whether a result follows from a first one: of subnormal numbers, and of large angles, nothing is promised.
+/// Whether a result is determined by a first one: nothing is promised for subnormal numbers and large angles.
 fn is_promised(y: f64, second: &str) -> bool {
     let is_subnormal = y != 0.0 && y.abs() < f64::from(f32::MIN_POSITIVE);
     let is_angle = ["sin(", "cos(", "tan("].iter().any(|name| second.starts_with(name));
     !(is_subnormal || is_angle && y.is_finite() && y.abs() > 1e6)
 }
 
-/// The pairs that were run, and those that differ.
+/// Pairs that ran, and pairs that differ.
 fn pairs(device: &Device) -> [BTreeSet<String>; 2] {
     let (xs, first, of_negative) = (numbers(), functions("x"), functions("w"));
     let (n, mut second) = (xs.len(), functions("y"));
@@ -291,7 +292,7 @@ fn pairs(device: &Device) -> [BTreeSet<String>; 2] {
         if run.is_empty() {
             continue;
         }
-        // The first results as they are stored, and those of the negatives, which are neighbours.
+        // Stored first results, and those of the negatives, which are neighbours.
         let stored = compile(&format!("pub fn f(x: f32[N]) -> f32[N] {{ {text} }}")).swap_remove(0);
         let ys = self::run(device, &stored, &[vector(xs.clone())]).swap_remove(0);
         let zs: Vec<f64> = (0..n).map(|i| ys[if i + 1 == n { i } else { i ^ 1 }]).collect();
@@ -316,7 +317,7 @@ fn pairs(device: &Device) -> [BTreeSet<String>; 2] {
     [tried, found]
 }
 
-/// The expressions of [`ALONE`] that differ from a kernel for each operation.
+/// Expressions of [`ALONE`] that differ from a kernel for each operation.
 fn alone(device: &Device) -> BTreeSet<String> {
     let xs = numbers();
     let differs = |text: &&&str| {

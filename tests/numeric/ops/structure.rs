@@ -1,4 +1,4 @@
-//! Kernels as a whole: several results, many operands, high ranks, long chains, empty and huge grids.
+//! Kernel structure: several results, many operands, high ranks, long chains, and empty or huge grids.
 
 use fuse_artifact::DType;
 use fuse_compiler::interp::Value;

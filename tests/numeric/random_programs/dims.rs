@@ -1,9 +1,9 @@
 //! Dimensions of random programs: products of literals and names.
 
-/// The names of dimensions.
+/// Names of dimensions.
 pub(crate) const NAMES: [&str; 4] = ["A", "B", "C", "D"];
 
-/// A dimension: `factor · names…`.
+/// Dimension: `factor · names…`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Dim {
     pub(crate) factor: usize,
@@ -29,7 +29,7 @@ impl Dim {
         *self == Self::literal(1)
     }
 
-    /// Whether it can stand in the type of a new parameter.
+    /// Whether it can be part of a new parameter's type.
     pub(crate) fn is_plain(&self) -> bool {
         self.names.len() + usize::from(self.factor != 1) <= 1
     }
@@ -41,7 +41,7 @@ impl Dim {
     }
 }
 
-/// A shape in a program.
+/// Shape in a program.
 pub(crate) fn dims_text(dims: &[Dim]) -> String {
     dims.iter().map(Dim::text).collect::<Vec<_>>().join(", ")
 }

@@ -1,4 +1,4 @@
-//! Random programs in the expression form, whose tensors have the ranks and extents that the caller gives them.
+//! Random programs in the expression form, whose callers choose ranks and extents.
 
 use fuse_compiler::graph::Param;
 use fuse_test_support::{Numbers, Program, Variants, check, compare::Outcome, data, expression};
@@ -8,14 +8,14 @@ use super::{
     generate::{MAX_ELEMENTS, Step},
 };
 
-/// An expression and the shapes of its variables.
+/// Expression and shapes of its variables.
 #[derive(Clone, Debug)]
 pub(crate) struct Expression {
     pub(crate) source: String,
     pub(crate) shapes: Vec<(String, Vec<usize>)>,
 }
 
-/// A subexpression of floats and its shape.
+/// Float subexpression and its shape.
 #[derive(Clone, Debug)]
 struct Value {
     text: String,
@@ -34,7 +34,7 @@ struct Builder {
     shapes: Vec<(String, Vec<usize>)>,
 }
 
-/// The expression that `steps` describe, with smaller extents than these where the interpreter would take long.
+/// Builds the expression of `steps`. Extents shrink where the interpreter would take long.
 pub(crate) fn fitting(mut extents: [usize; 4], steps: &[Step]) -> Expression {
     loop {
         let (expression, largest) = build(steps, extents);
@@ -46,7 +46,7 @@ pub(crate) fn fitting(mut extents: [usize; 4], steps: &[Step]) -> Expression {
     }
 }
 
-/// An expression, and the elements of its largest value.
+/// Expression, and elements of its largest value.
 fn build(steps: &[Step], extents: [usize; 4]) -> (Expression, usize) {
     let mut builder = Builder { values: vec![], shapes: vec![] };
     let rank = 1 + usize::from(steps[0].detail) % 4;
@@ -115,7 +115,7 @@ impl Builder {
         (value.size <= MAX_SIZE).then_some(value)
     }
 
-    /// A value that broadcasts with `x`: an earlier one, or a new variable with fewer axes or extents of 1.
+    /// Value that broadcasts with `x`: an earlier one, or a new variable with fewer axes or extents of 1.
     fn partner(&mut self, x: &Value, step: Step) -> Value {
         let candidates: Vec<&Value> =
             self.values.iter().filter(|value| broadcast(&x.shape, &value.shape).is_some()).collect();
@@ -151,7 +151,7 @@ impl Builder {
         Value { text, size: x.size + 3, shape: x.shape }
     }
 
-    /// `flip`, or `concat` with a variable that has another extent there, along an axis from the end.
+    /// `flip`, or `concat` with a variable of another extent, along an axis counted from the end.
     fn join(&mut self, x: Value, step: Step) -> Option<Value> {
         let rank = x.shape.len();
         let axis = usize::from(step.detail >> 2) % rank;
@@ -182,7 +182,7 @@ impl Builder {
     }
 }
 
-/// A reduction along an axis from the end, or of everything.
+/// Reduction along an axis counted from the end, or of everything.
 fn reduction(x: Value, step: Step) -> Value {
     let names = ["sum", "mean", "max", "min", "sum", "logsumexp", "var"];
     let name = names[usize::from(step.detail) % names.len()];

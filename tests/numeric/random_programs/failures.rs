@@ -1,13 +1,13 @@
-//! Random programs that failed, which are tried first: those that people added to the repository, and those of this machine.
+//! Earlier failures, tried first: those kept in the repository and those of this machine.
 //!
-//! A run that fails keeps its program below `target`. It never changes a file of the repository.
+//! A failing run writes its program below `target`, never to a file of the repository.
 
 use std::{any::Any, fmt};
 
 use fuse_test_support::{checkout, scratch};
 use proptest::test_runner::{FailurePersistence, FileFailurePersistence, PersistedSeed};
 
-/// The two files of a form of programs.
+/// Both files of a form of programs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Failures {
     added: &'static str,
@@ -15,17 +15,17 @@ pub(crate) struct Failures {
 }
 
 impl Failures {
-    /// Those of the file of this name.
+    /// Failures with this file name.
     pub(crate) fn of(file: &str) -> Self {
         let added = checkout().join("tests/numeric/random_programs").join(file);
         let found = scratch("random_programs").join(file);
-        // Persistence of proptest takes paths that live as long as the program.
+        // proptest takes paths with static lifetime.
         let [added, found] = [added, found].map(|path| &*path.display().to_string().leak());
         Self { added, found }
     }
 }
 
-/// How to go on after a failure.
+/// Instructions after a failure.
 impl fmt::Display for Failures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { added, found } = self;

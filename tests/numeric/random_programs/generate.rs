@@ -1,7 +1,7 @@
 //! Random well-typed programs as source text.
 //!
-//! A [`Step`] is a handful of arbitrary numbers; [`Builder`] reads them so that every choice is legal. So any
-//! list of steps is a program, and proptest shrinks a failure by dropping steps and making numbers smaller.
+//! A [`Step`] is a handful of arbitrary numbers, and [`Builder`] reads them so that every choice is legal. Any list of steps
+//! is therefore a program, and proptest shrinks failures by dropping steps and reducing numbers.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use fuse_test_support::operations::{binary_text, compare_symbol, unary_text};
 
 use super::dims::{Dim, NAMES, dims_text};
 
-/// The choices behind one statement.
+/// Choices of one statement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Step {
     pub(crate) kind: u8,
@@ -23,14 +23,14 @@ pub(crate) struct Step {
     pub(crate) detail: u16,
 }
 
-/// A program and the extents of its named dimensions.
+/// Program and extents of its named dimensions.
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
     pub(crate) source: String,
     pub(crate) dims: Vec<(&'static str, usize)>,
 }
 
-/// A value that later steps can use.
+/// Value that later steps can use.
 #[derive(Clone, Debug)]
 pub(crate) struct Value {
     name: String,
@@ -38,13 +38,13 @@ pub(crate) struct Value {
     pub(crate) dims: Vec<Dim>,
     origin: Origin,
     operands: Vec<usize>,
-    /// A quantized parameter that only this value reads: how it is packed follows from its use.
+    /// Quantized parameter with this value as its only reader, whose use determines the packing.
     weights: Option<String>,
 }
 
 #[derive(Clone, Debug)]
 enum Origin {
-    /// A tensor parameter, or a host scalar.
+    /// Tensor parameter, or host scalar.
     Param { scalar: bool },
     /// `let name = text;`
     Let(String),
@@ -56,7 +56,7 @@ pub(crate) struct Builder {
     extents: [usize; 4],
 }
 
-/// Most parameters of one program: more would rarely matter and often exceed eight bindings.
+/// Most parameters of a program. More would rarely matter and often exceed eight bindings.
 pub(crate) const MAX_PARAMS: usize = 7;
 
 /// Elements of the largest value.
@@ -67,7 +67,7 @@ impl Builder {
         Self { values: vec![], extents }
     }
 
-    /// The program that `steps` describe, with smaller extents than these where the interpreter would take long.
+    /// Builds the program of `steps`. Extents shrink where the interpreter would take long.
     pub(crate) fn fitting(extents: [usize; 4], steps: &[Step]) -> Program {
         let mut builder = Self::of(extents, steps);
         let results = builder.results(steps);
@@ -75,8 +75,8 @@ impl Builder {
         Program { source, dims: builder.dims_by_name() }
     }
 
-    /// A number that the same program computes of its results (`fn value`), and the gradients of it with respect to the float
-    /// parameters (`fn gradient`); nothing for a program that has no floats.
+    /// Adds a scalar function of the results (`fn value`) and its gradients by the float parameters (`fn gradient`). Returns
+    /// nothing for programs without floats.
     pub(crate) fn differentiated(extents: [usize; 4], steps: &[Step]) -> Option<Program> {
         let mut builder = Self::of(extents, steps);
         let results = builder.results(steps);
@@ -144,7 +144,7 @@ impl Builder {
         self.values.len() - 1
     }
 
-    /// A value that alone reads a quantized parameter.
+    /// Value that alone reads a quantized parameter.
     pub(crate) fn push_weighted(
         &mut self,
         dtype: DType,
@@ -159,12 +159,12 @@ impl Builder {
 
     pub(crate) fn params(&self) -> usize {
         let is_param = |value: &&Value| matches!(value.origin, Origin::Param { .. });
-        // A quantized one is two buffers.
+        // A quantized parameter is two buffers.
         self.values.iter().filter(is_param).count()
             + 2 * self.values.iter().filter(|value| value.weights.is_some()).count()
     }
 
-    /// The extent of a dimension.
+    /// Extent of a dimension.
     pub(crate) fn extent(&self, dim: &Dim) -> usize {
         dim.names.iter().map(|&name| self.extents[name]).product::<usize>() * dim.factor
     }
@@ -175,7 +175,7 @@ impl Builder {
         self.values.iter().map(elements).max().unwrap_or(0)
     }
 
-    /// A new tensor parameter with any dtype and up to four axes.
+    /// New tensor parameter with any dtype and up to four axes.
     fn new_tensor(&mut self, detail: u16) -> usize {
         let dtypes = [DType::F32, DType::F32, DType::F16, DType::F32, DType::I32, DType::U32, DType::F16, DType::Bool];
         let dtype = dtypes[usize::from(detail) % dtypes.len()];
@@ -190,7 +190,7 @@ impl Builder {
         self.param(dtype, dims, false)
     }
 
-    /// An existing value that satisfies `wanted`, or a new parameter of `dtype`.
+    /// Existing value that satisfies `wanted`, or a new parameter of `dtype`.
     pub(crate) fn pick(&mut self, choice: u8, detail: u16, dtype: DType, wanted: impl Fn(&Value) -> bool) -> usize {
         let candidates: Vec<usize> = (0..self.values.len()).filter(|&i| wanted(&self.values[i])).collect();
         if candidates.is_empty() {
@@ -292,7 +292,7 @@ impl Builder {
         self.push(dtype, dims, text, vec![x]);
     }
 
-    /// A value of the dtype of `x` that broadcasts with it: an existing one, or a new parameter.
+    /// Value of the dtype of `x` that broadcasts with it: an existing one, or a new parameter.
     fn partner(&mut self, x: usize, step: Step) -> usize {
         let (dtype, dims) = (self.dtype(x), self.dims(x));
         let candidates: Vec<usize> = (0..self.values.len())
@@ -462,7 +462,7 @@ impl Builder {
         self.push(dtype, shape, text, vec![x]);
     }
 
-    /// Up to three values that nothing uses, or a copy of a parameter where there is nothing else.
+    /// Up to three unused values, or a copy of a parameter if there are none.
     fn results(&mut self, steps: &[Step]) -> Vec<usize> {
         let used: BTreeSet<usize> = self.values.iter().flat_map(|value| value.operands.iter().copied()).collect();
         let is_let = |&i: &usize| matches!(self.values[i].origin, Origin::Let(_));
@@ -512,7 +512,7 @@ impl Builder {
         if terms.is_empty() || wrt.is_empty() {
             return None;
         }
-        // So that the value depends on each of them.
+        // Makes the value depend on each of them.
         terms.extend(wrt.iter().map(|value| format!("0.5 * sum({} as f32)", value.name)));
         let loss = terms.join(" + ");
         let types = tuple(wrt.iter().map(|value| type_text(value)).collect());
@@ -524,7 +524,7 @@ impl Builder {
         ))
     }
 
-    /// The parameters, and the statements that lead to these values.
+    /// Parameters, and statements needed for these values.
     fn statements(&self, results: &[usize]) -> (String, String) {
         let (mut params, mut lets) = (vec![], String::new());
         for i in self.reachable(results) {
@@ -554,7 +554,7 @@ fn type_text(value: &Value) -> String {
     format!("{}[{}]", value.dtype, dims_text(&value.dims))
 }
 
-/// The shape that two shapes broadcast to by their types alone, if they do.
+/// Broadcast shape of two shapes by their types alone, if any.
 fn broadcast(x: &[Dim], y: &[Dim]) -> Option<Vec<Dim>> {
     let rank = x.len().max(y.len());
     let axis = |shape: &[Dim], axis: usize| (axis + shape.len()).checked_sub(rank).map(|axis| shape[axis].clone());

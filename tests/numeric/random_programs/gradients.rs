@@ -1,4 +1,4 @@
-//! Gradients of random programs: beside forward mode, on the interpreter in `f64`, and as kernels.
+//! Gradients of random programs against forward mode: on the interpreter in `f64`, and in kernels.
 
 use fuse_compiler::{
     graph::{Graph, Param},
@@ -17,18 +17,18 @@ use super::{
     run,
 };
 
-/// How far the two modes may be apart, of the sum of the magnitudes of what is added up or of 1.
+/// Tolerance between the modes, relative to the sum of magnitudes of all terms, or to 1.
 const TOLERANCE: f64 = 1e-8;
 
-/// The most programs, of those drawn, that have no derivative, on average: numbers of poles, or none.
+/// Largest average share of programs whose derivative is infinite or NaN.
 const ROUGH_SHARE: f64 = 0.2;
 
-/// Whether a parameter is one that programs are differentiated with respect to.
+/// Whether programs are differentiated by this parameter.
 fn is_differentiated(param: &Param) -> bool {
     param.ty.dtype.is_float() && !param.scalar && param.quantized.is_none()
 }
 
-/// Directions from -1 to 1 in the space of the parameters; 0 for what is not differentiated.
+/// Directions from -1 to 1 in the space of parameters; 0 for those not differentiated.
 fn direction(graph: &Graph, inputs: &[Value], seed: u64) -> Vec<Vec<f64>> {
     let mut numbers = Numbers::new(seed);
     let mut next = || numbers.below(1 << 20) as f64 / f64::from(1 << 19) - 1.0;
@@ -39,7 +39,7 @@ fn direction(graph: &Graph, inputs: &[Value], seed: u64) -> Vec<Vec<f64>> {
     graph.params.iter().zip(inputs).map(of).collect()
 }
 
-/// Inputs so far along a direction.
+/// Inputs moved along a direction.
 fn moved(inputs: &[Value], direction: &[Vec<f64>], length: f64) -> Vec<Value> {
     let move_one = |(input, direction): (&Value, &Vec<f64>)| {
         let mut input = input.clone();
@@ -49,7 +49,7 @@ fn moved(inputs: &[Value], direction: &[Vec<f64>], length: f64) -> Vec<Value> {
     inputs.iter().zip(direction).map(move_one).collect()
 }
 
-/// The sum of products of a gradient with a direction, and that of their magnitudes, at least 1.
+/// Inner product of a gradient and a direction, and the sum of its terms' magnitudes, at least 1.
 fn along(graph: &Graph, gradients: &[Vec<f64>], direction: &[Vec<f64>]) -> (f64, f64) {
     let directions = graph.params.iter().zip(direction).filter(|(param, _)| is_differentiated(param));
     let products = gradients.iter().zip(directions).flat_map(|(x, (_, u))| x.iter().zip(u).map(|(x, u)| x * u));
@@ -61,18 +61,20 @@ fn parts(results: &[Tensor<Dual>], part: fn(&Dual) -> f64) -> Vec<Vec<f64>> {
     results.iter().map(|result| result.data.iter().map(part).collect()).collect()
 }
 
-/// Compares the gradient along a random direction with forward mode. Beside corners, where second derivatives are a convention,
-/// also compares these along two directions with each other: one exchanges the order of differentiation.
+/// Compares the gradient along a random direction with forward mode.
+///
+/// Away from corners, where second derivatives are a convention, also compares both orders of differentiation along two
+/// directions.
 fn check_forward(program: &Program, seed: u64) -> Result<Outcome, String> {
     let graphs = graphs(&program.source)?;
     let [value, gradient] = &graphs[..] else { return Err(format!("{} functions", graphs.len())) };
-    // Round numbers lie on corners, others do not.
+    // Round numbers lie on corners; others do not.
     let round = data::inputs(gradient, &program.dims, seed);
     let is_round = seed.is_multiple_of(2);
     let inputs = if is_round { round } else { moved(&round, &direction(gradient, &round, !seed), 0.01) };
     let directions = [seed, seed ^ 0x5bd1_e995].map(|seed| direction(gradient, &inputs, seed));
     let forward = match run_forward(value, &inputs, &directions[0]) {
-        // Sizes that a launch refuses have no numbers.
+        // Sizes that a launch refuses have no values.
         Err(InterpError::Check { .. }) => return Ok(Outcome::default()),
         forward => forward.map_err(|error| error.to_string())?[0].data[0],
     };

@@ -1,4 +1,4 @@
-//! Steps that language models are made of: quantized weights, and heads that choose the best column.
+//! Steps of language models: quantized weights, and heads that select the best column.
 
 use fuse_artifact::{DType, Packing};
 
@@ -8,7 +8,7 @@ use super::{
 };
 
 impl Builder {
-    /// Quantized weights: times the last axis of a value in either layout, dequantized, or looked up.
+    /// Quantized weights: multiplied with a value's last axis in either layout, dequantized, or looked up.
     pub(crate) fn quantized(&mut self, step: Step) {
         if self.params() + 3 > MAX_PARAMS {
             return;
@@ -45,7 +45,7 @@ impl Builder {
         }
     }
 
-    /// `argmax(matmul(x, table), axis = -1)`, of rows as they are or normalized.
+    /// `argmax(matmul(x, table), axis = -1)` of plain or normalized rows.
     pub(crate) fn head(&mut self, step: Step) {
         if self.params() + 3 > MAX_PARAMS {
             return;
@@ -69,7 +69,7 @@ impl Builder {
         self.push(DType::I32, rows, text, vec![logits]);
     }
 
-    /// A value of floats with at least two plain axes.
+    /// Float value with at least two plain axes.
     fn matrix(&mut self, step: Step) -> usize {
         let wanted =
             |value: &Value| value.dtype.is_float() && value.dims.len() >= 2 && value.dims.iter().all(Dim::is_plain);

@@ -1,11 +1,11 @@
-//! Programs that failed once. Drawn again from the seeds that proptest keeps, they would be others with each change of what is drawn.
+//! Programs that failed once, spelled out: proptest's seeds yield other programs after each change of the generator.
 
 use super::{
     check_program, expressions,
     generate::{Builder, Step},
 };
 
-/// Kind, operand, other and detail of each step; extents; a number for inputs and variants.
+/// Kind, operand, other and detail of each step; extents; seed of inputs and variants.
 type Known = (&'static [(u8, u8, u8, u16)], [usize; 4], u64);
 
 const ITEMS: &[Known] = &[
@@ -49,7 +49,7 @@ const EXPRESSIONS: &[Known] = &[
         [4, 4, 2, 8],
         14974040619135911756,
     ),
-    // Seven sums of one tensor, each of which is stored.
+    // Seven sums of one tensor, each stored.
     (
         &[
             (0, 0, 0, 993),

@@ -1,4 +1,4 @@
-//! Steps that take rows together: reductions, softmax and normalizations, and attention.
+//! Steps that reduce rows: reductions, softmax, normalizations, and attention.
 
 use fuse_artifact::DType;
 
@@ -7,11 +7,11 @@ use super::{
     generate::{Builder, MAX_PARAMS, Step, Value},
 };
 
-/// Most axes of a generated value, so that later steps can still add one.
+/// Most axes of a generated value, so that later steps can add one.
 const MAX_RANK: usize = 5;
 
 impl Builder {
-    /// A reduction over one, some or all axes of a value.
+    /// Reduction over one, some or all axes of a value.
     pub(crate) fn reduce(&mut self, step: Step) {
         let x = self.pick(step.operand, step.detail, DType::F32, |value| !value.dims.is_empty());
         let (dtype, dims) = (self.dtype(x), self.dims(x));
@@ -28,7 +28,7 @@ impl Builder {
         self.push_reduction(name, dtype, x, &axes, step);
     }
 
-    /// The position of an extreme element along one axis.
+    /// Position of an extreme element along one axis.
     pub(crate) fn position(&mut self, step: Step) {
         let numbers = |value: &Value| !value.dims.is_empty() && value.dtype != DType::Bool;
         let x = self.pick(step.operand, step.detail, DType::F32, numbers);
@@ -37,14 +37,14 @@ impl Builder {
             return;
         }
         let axis = usize::from(step.detail >> 3) % dims.len();
-        // Nothing has no position: an error while the program compiles.
+        // An empty axis has no such position, which is an error at compile time.
         if dims[axis].factor > 0 {
             let name = ["argmax", "argmin"][usize::from(step.detail & 1)];
             self.push_reduction(name, DType::I32, x, &[axis], step);
         }
     }
 
-    /// The axes that a number asks for, sorted.
+    /// Axes selected by a number, sorted.
     fn axes(&self, dims: &[Dim], choice: u16) -> Vec<usize> {
         let rank = dims.len();
         match choice % 4 {
@@ -81,7 +81,7 @@ impl Builder {
         self.push(dtype, kept, format!("{name}({operand}{options})"), vec![x]);
     }
 
-    /// Softmax along some axis, as an operation or written out, or its logarithm.
+    /// Softmax along an axis, as an operation or spelled out, or its logarithm.
     pub(crate) fn softmax(&mut self, step: Step) {
         let x = self
             .pick(step.operand, step.detail & !7, DType::F32, |value| value.dtype.is_float() && !value.dims.is_empty());
@@ -112,7 +112,7 @@ impl Builder {
         }
     }
 
-    /// A reduction along one axis that keeps it.
+    /// Reduction along one axis that keeps it.
     fn row_value(&mut self, name: &str, x: usize, axis: usize) -> usize {
         let (dtype, mut dims) = (self.dtype(x), self.dims(x));
         dims[axis] = Dim::literal(1);
@@ -120,7 +120,7 @@ impl Builder {
         self.push(dtype, dims, text, vec![x])
     }
 
-    /// `layer_norm` or `rms_norm` over the last axis, or centering by hand.
+    /// `layer_norm` or `rms_norm` over the last axis, or centering without them.
     pub(crate) fn normalize(&mut self, step: Step) {
         let wanted = |value: &Value| value.dtype.is_float() && value.dims.last().is_some_and(Dim::is_plain);
         let x = self.pick(step.operand, step.detail & !7, DType::F32, wanted);
@@ -175,7 +175,7 @@ impl Builder {
         self.push(dtype, [batch, &[rows.clone(), columns]].concat(), text, vec![weights, v]);
     }
 
-    /// What an attention does to a score: scale, cap, bias, slope, and which keys a query sees.
+    /// Changes a score: scale, cap, bias, slope, and mask.
     fn score(&mut self, product: usize, dims: Vec<Dim>, step: Step) -> usize {
         let (dtype, rank) = (self.dtype(product), dims.len());
         let score = match step.detail & 3 {
@@ -204,7 +204,7 @@ impl Builder {
         self.push(dtype, dims, text, vec![score])
     }
 
-    /// `gather` of rows of a table, or of places along an axis.
+    /// `gather` of rows of a table, or of positions along an axis.
     pub(crate) fn gather(&mut self, step: Step) {
         let table = self.pick(step.operand, step.detail, DType::F32, |value| !value.dims.is_empty());
         let (dtype, dims) = (self.dtype(table), self.dims(table));
@@ -272,7 +272,7 @@ impl Builder {
     }
 }
 
-/// Axes as the language writes them: by number from either end, or by the name of a dimension that is unique.
+/// Axes in the language: by number from either end, or by the name of a unique dimension.
 fn axes_text(dims: &[Dim], axes: &[usize], style: u8) -> String {
     let text = |axis: usize| {
         let dim = &dims[axis];

@@ -1,19 +1,19 @@
-//! Which programs a run draws: by the code of a commit, or by the seed that `FUSE_SEED` asks for, and for how long.
+//! Seed of random programs, from the commit's code or `FUSE_SEED`, and the time for drawing them.
 
 use std::time::Duration;
 
-/// The seed where there is no repository.
+/// Seed without a repository.
 const FALLBACK: u64 = 0x6675_7365;
 
-/// The seed of this run.
+/// Seed of this run.
 pub(crate) fn seed() -> u64 {
     fuse_test_support::seed(&["fuse-artifact", "fuse-compiler", "fuse-runtime", "tests/numeric"], FALLBACK)
 }
 
-/// For how long programs are drawn, if not a certain number of them.
+/// Time for drawing programs, if `FUSE_MINUTES` sets one instead of a number.
 ///
 /// # Panics
-/// When `FUSE_MINUTES` is no number.
+/// If `FUSE_MINUTES` is no number.
 pub(crate) fn minutes() -> Option<Duration> {
     let text = std::env::var("FUSE_MINUTES").ok()?;
     let minutes: f64 = text.parse().unwrap_or_else(|_| panic!("FUSE_MINUTES: expected a number, found `{text}`"));

@@ -1,4 +1,4 @@
-//! Browsers and the programs that drive them.
+//! Browsers and their WebDriver programs.
 
 use std::{
     fs,
@@ -15,7 +15,7 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-/// A browser, with the colors that it is driven in: both are seen without driving each twice.
+/// Browser and its color scheme: one is light and one dark, so that both are seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Browser {
     /// Chromium or Chrome, light
@@ -25,7 +25,7 @@ pub(crate) enum Browser {
 }
 
 impl Browser {
-    /// What pictures of it are called.
+    /// Its name in files of pictures.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Chromium => "chromium-light",
@@ -33,7 +33,7 @@ impl Browser {
         }
     }
 
-    /// What it is started with: its part of a file for all browsers, and what this program adds.
+    /// Capabilities: its part of a file for all browsers, and additions.
     pub(crate) fn capabilities(self, file: &Path) -> anyhow::Result<Capabilities> {
         let text = fs::read_to_string(file).with_context(|| format!("cannot read `{}`", file.display()))?;
         let mut all: Value = serde_json::from_str(&text).with_context(|| format!("`{}` is no JSON", file.display()))?;
@@ -46,7 +46,7 @@ impl Browser {
         Ok([(key.to_owned(), options)].into_iter().collect())
     }
 
-    /// The same without WebGPU.
+    /// Capabilities without WebGPU.
     pub(crate) fn without_webgpu(self, mut capabilities: Capabilities) -> Capabilities {
         let Some(options) = capabilities.get_mut(self.key()) else { return capabilities };
         match self {
@@ -69,7 +69,7 @@ impl Browser {
     }
 }
 
-/// A running driver; it ends with this value.
+/// Running driver, killed on drop.
 pub(crate) struct Driver {
     process: Child,
     address: String,
@@ -98,7 +98,7 @@ impl Driver {
         bail!("`{}` does not listen after 30 s", program.display())
     }
 
-    /// A new browser.
+    /// Starts a browser.
     pub(crate) async fn open(&self, capabilities: &Capabilities) -> anyhow::Result<Client> {
         let connector = HttpConnector::new();
         Client::with_capabilities_and_connector(&self.address, capabilities, connector)
@@ -109,7 +109,7 @@ impl Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        // Whatever goes wrong here, the driver has nothing left to do.
+        // After any failure here, the driver has nothing left to do.
         drop(self.process.kill());
         drop(self.process.wait());
     }

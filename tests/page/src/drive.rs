@@ -1,4 +1,4 @@
-//! What a visitor does, and what must come of it.
+//! Actions of a visitor, and their expected results.
 
 use std::time::{Duration, Instant};
 
@@ -9,19 +9,19 @@ use tokio::time::sleep;
 
 use crate::browser::Browser;
 
-/// How long anything may take: software adapters on busy machines are slow.
+/// Timeout of any step: software adapters on busy machines are slow.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// The kernel that is tuned: with small operands all of its variants are soon compared.
+/// Kernel to tune: with small operands, all of its variants are soon compared.
 const TUNED: &str = "softmax_rows";
 
-/// How many tables the browser keeps.
+/// Number of tables that the browser keeps.
 const TABLES: &str = "return Object.keys(localStorage).filter((key) => key.startsWith('fuse tuning, ')).length";
 
-/// The largest difference from known embeddings.
+/// Largest difference from known embeddings.
 const EMBEDDING_BOUND: f64 = 1e-4;
 
-/// A visitor without WebGPU is told so, with advice.
+/// Checks that a visitor without WebGPU is told so, with advice.
 pub(crate) async fn without_webgpu(client: &Client, page: &str, browser: Browser) -> anyhow::Result<()> {
     client.goto(page).await?;
     state(client, "body", "failed").await?;
@@ -36,7 +36,7 @@ pub(crate) async fn without_webgpu(client: &Client, page: &str, browser: Browser
     Ok(())
 }
 
-/// A visitor uses every part.
+/// Uses every part of the page once.
 pub(crate) async fn first_visit(client: &Client, page: &str) -> anyhow::Result<()> {
     client.set_window_size(1100, 900).await?;
     client.goto(page).await?;
@@ -48,12 +48,12 @@ pub(crate) async fn first_visit(client: &Client, page: &str) -> anyhow::Result<(
     tuner(client).await.context("tuner")
 }
 
-/// The visitor comes back: what the tuner found is used, and then forgotten.
+/// Returns to the page: the tuner's result is used, and then forgotten.
 pub(crate) async fn second_visit(client: &Client) -> anyhow::Result<()> {
     kept_table(client).await.context("second visit")
 }
 
-/// What the page says, for whoever reads a failure.
+/// Prints the status texts of the page, after a failure.
 pub(crate) async fn explain(client: &Client) {
     for part in ["#adapter", "#trouble", "#play .status", "#search .status", "#tune .status", "#kept"] {
         if let Ok(text) = text(client, part).await {
@@ -82,7 +82,7 @@ async fn playground(client: &Client) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Without a backend for WebNN, as in these browsers, the page says so and goes on.
+/// Checks that the page reports a missing WebNN backend, as in these browsers, and goes on.
 async fn webnn(client: &Client) -> anyhow::Result<()> {
     click(client, "#play-webnn").await?;
     settled(client, "#play").await?;
@@ -97,7 +97,7 @@ async fn search(client: &Client) -> anyhow::Result<()> {
     settled(client, "#search").await?;
     let query = client.find(Locator::Css("#query")).await?;
     query.clear().await?;
-    // By keyboard: the return key searches.
+    // The return key searches.
     query.send_keys("someone makes music").await?;
     query.send_keys(&String::from(char::from(Key::Enter))).await?;
     settled(client, "#search").await?;
@@ -122,7 +122,7 @@ async fn tuner(client: &Client) -> anyhow::Result<()> {
     click(client, "#tune-form button[type=submit]").await?;
     settled(client, "#tune").await?;
     println!("tuner: {}", text(client, "#tune .status").await?);
-    // Where the default is the best there is no gain to show.
+    // If the default is the best, there is no gain to show.
     for plot in client.find_all(Locator::Css("#gain:not([hidden]) svg")).await? {
         println!("tuner: {}", plot.attr("aria-label").await?.context("a plot without a description")?);
     }
@@ -148,7 +148,7 @@ async fn kept_table(client: &Client) -> anyhow::Result<()> {
     until("the plan without the table", gone).await
 }
 
-/// Waits until a section has done its work; an error if it says that it could not.
+/// Waits until a section is done; fails if it reports an error.
 async fn settled(client: &Client, section: &str) -> anyhow::Result<()> {
     let busy = || async { Ok(data_state(client, section).await? != "busy") };
     until(&format!("the end of `{section}`"), busy).await?;
@@ -190,7 +190,7 @@ async fn attribute(client: &Client, element: &str, name: &str) -> anyhow::Result
     Ok(client.find(Locator::Css(element)).await?.attr(name).await?.unwrap_or_default())
 }
 
-/// All of an element's text, also what is not in view.
+/// Complete text of an element, including parts out of view.
 async fn text(client: &Client, element: &str) -> anyhow::Result<String> {
     let found = client.find(Locator::Css(element)).await?.prop("textContent").await?;
     Ok(found.unwrap_or_default().trim().to_owned())

@@ -1,7 +1,7 @@
 //! Drives the page of `examples/web` in a browser, as a visitor would: `cargo xtask web test` runs it.
 //!
-//! `browser` starts a driver and a session, `drive` is what the visitor does and what must come of it, `pictures` keeps
-//! screenshots on request.
+//! `browser` starts a driver and a session, `drive` acts and checks as a visitor, and `pictures` takes screenshots on
+//! request.
 
 mod browser;
 mod drive;
