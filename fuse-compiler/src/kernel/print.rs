@@ -136,7 +136,16 @@ impl Writer<'_> {
                 let ty = type_name(self.arena, *ty);
                 self.line(&[T("var "), T(name), T(": "), T(&ty), T(";")]);
             }
-            Statement::Set(place, value) => self.line(&[V(*place), T(" = "), V(*value), T(";")]),
+            Statement::Set(place, value) => match self.compound(place.id(), value.id()) {
+                Some((symbol, operand)) => {
+                    self.indent();
+                    self.expr(place.id(), Precedence::Or);
+                    let _ = write!(self.text, " {symbol}= ");
+                    self.expr(operand, Precedence::Or);
+                    self.text.push_str(";\n");
+                }
+                None => self.line(&[V(*place), T(" = "), V(*value), T(";")]),
+            },
             Statement::If(condition, then, other) => {
                 self.line(&[T("if "), V(*condition), T(" {")]);
                 self.nested(then);
@@ -175,6 +184,16 @@ impl Writer<'_> {
             Statement::StorageBarrier => self.line(&[T("storageBarrier();")]),
             Statement::Raw(line) => self.raw(line),
         }
+    }
+
+    /// The operator and operand of `place op= operand`, if that is the same as `place = value`.
+    fn compound(&self, place: u32, value: u32) -> Option<(&'static str, u32)> {
+        self.arena.expr(value, |value| match *value {
+            Expr::Binary(op, x, y) if x == place && precedence(value) >= Precedence::Additive => {
+                Some((operator(op).0, y))
+            }
+            _ => None,
+        })
     }
 
     /// An expression at a place that needs at least this precedence.
