@@ -1,4 +1,4 @@
-//! Kernel IR: typed expressions and statements that generators build, a verifier, and a printer for WGSL.
+//! Kernel IR: typed expressions and statements that generators build, and a printer for WGSL.
 //!
 //! A [`Val`] is a typed expression in an [`Arena`]: a copyable handle with arithmetic operators. A [`Block`] is a list of
 //! statements; closures build nested blocks. Nothing is bound to a name unless the generator asks for it ([`Block::bind`]): an
@@ -19,7 +19,6 @@ mod function;
 pub mod print;
 mod types;
 mod value;
-pub mod verify;
 
 pub use block::{Block, Statement};
 pub use function::Function;
