@@ -58,8 +58,8 @@ fn main(
   // unroll
   for (var s = 0u; s < p.splits; s++) {
     let weight = exp(scratch[shares + s * share_step].x - reference);
-    total = total + weight * scratch[shares + s * share_step].y;
-    output = output + weight * scratch[s * units + i];
+    total += weight * scratch[shares + s * share_step].y;
+    output += weight * scratch[s * units + i];
   }
   finish(batch, b0, row, column, output * normalizer(total));
 }

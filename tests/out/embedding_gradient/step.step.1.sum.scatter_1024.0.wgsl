@@ -206,7 +206,7 @@ fn main(
           let own21_3_0 = select(vec4<f32>(), v20_3, inside3);
           let total21_3_0 = total21_2_0 + own21_3_0;
           let sum21 = fuse_hidden4(running21_0 + total21_3_0, opaque);
-          lost21 = lost21 + fuse_lost4(running21_0, total21_3_0, sum21);
+          lost21 += fuse_lost4(running21_0, total21_3_0, sum21);
           running21_0 = sum21;
         }
       }

@@ -78,7 +78,7 @@ fn main(
   var sum = vec4<f32>();
   // unroll
   for (var s = 0u; s < parts; s++) {
-    sum = sum + scratch[(cut * p.splits + s) * 8192u + vector];
+    sum += scratch[(cut * p.splits + s) * 8192u + vector];
   }
   finish(batch, row0 + vector / 64u, column0 + vector % 64u * 4u, sum);
 }

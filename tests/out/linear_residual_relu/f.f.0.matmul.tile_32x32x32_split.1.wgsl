@@ -62,7 +62,7 @@ fn main(
   var sum = vec4<f32>();
   // unroll
   for (var s = 0u; s < p.splits; s++) {
-    sum = sum + scratch[s * units + i];
+    sum += scratch[s * units + i];
   }
   finish(batch, row, column, sum);
 }

@@ -144,7 +144,7 @@ fn main(
       let taken2_1_0 = found2_2_0 + found2_3_0;
       let taken2_2_0 = taken2_0_0 + taken2_1_0;
       let sum2 = fuse_hidden1(total2_0 + taken2_2_0, opaque);
-      lost2 = lost2 + fuse_lost1(total2_0, taken2_2_0, sum2);
+      lost2 += fuse_lost1(total2_0, taken2_2_0, sum2);
       total2_0 = sum2;
     }
     lhs_parts0[row * 17u + local % 16u] = bitcast<u32>(fuse_restored1(total2_0, lost2));

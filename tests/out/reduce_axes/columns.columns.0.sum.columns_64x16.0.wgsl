@@ -79,7 +79,7 @@ fn main(
     let own1_3_0 = select(vec4<f32>(), v0_3, inside3);
     let total1_3_0 = total1_2_0 + own1_3_0;
     let sum1 = fuse_hidden4(running1_0 + total1_3_0, opaque);
-    lost1 = lost1 + fuse_lost4(running1_0, total1_3_0, sum1);
+    lost1 += fuse_lost4(running1_0, total1_3_0, sum1);
     running1_0 = sum1;
   }
   let restored1_0 = fuse_restored4(running1_0, lost1);

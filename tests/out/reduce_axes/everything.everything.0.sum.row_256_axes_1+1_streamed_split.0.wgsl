@@ -81,7 +81,7 @@ fn main(
     let high1_0 = total1_3_0.z + total1_3_0.w;
     let folded1_0 = low1_0 + high1_0;
     let sum1 = fuse_hidden1(running1_0 + folded1_0, opaque);
-    lost1 = lost1 + fuse_lost1(running1_0, folded1_0, sum1);
+    lost1 += fuse_lost1(running1_0, folded1_0, sum1);
     running1_0 = sum1;
   }
   let restored1_0 = fuse_restored1(running1_0, lost1);

@@ -32,7 +32,7 @@ fn main(
   var left1_0 = f32();
   // unroll
   for (var other = lane; other < p.splits; other += 256u) {
-    left1_0 = left1_0 + bitcast<f32>(scratch[(0u * p.splits + other) * p.count + row]);
+    left1_0 += bitcast<f32>(scratch[(0u * p.splits + other) * p.count + row]);
   }
   shared0[local] = bitcast<u32>(left1_0);
   workgroupBarrier();

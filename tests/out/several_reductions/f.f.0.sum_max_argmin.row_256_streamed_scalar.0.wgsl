@@ -145,11 +145,11 @@ fn main(
     let total7_3_0 = max(total7_2_0, own7_3_0);
     let total7_3_1 = select(select(total7_2_1, own7_3_1, own7_3_0 > total7_2_0), min(total7_2_1, own7_3_1), total7_2_0 == own7_3_0);
     let sum1 = fuse_hidden1(running1_0 + total1_3_0, opaque);
-    lost1 = lost1 + fuse_lost1(running1_0, total1_3_0, sum1);
+    lost1 += fuse_lost1(running1_0, total1_3_0, sum1);
     running1_0 = sum1;
     running2_0 = max(running2_0, total2_3_0);
     let sum4 = fuse_hidden1(running4_0 + total4_3_0, opaque);
-    lost4 = lost4 + fuse_lost1(running4_0, total4_3_0, sum4);
+    lost4 += fuse_lost1(running4_0, total4_3_0, sum4);
     running4_0 = sum4;
     let next_running7_0 = max(running7_0, total7_3_0);
     let next_running7_1 = select(select(running7_1, total7_3_1, total7_3_0 > running7_0), min(running7_1, total7_3_1), running7_0 == total7_3_0);

@@ -108,7 +108,7 @@ fn main(
     let v3_0 = exp(v2_0);
     let own4_0_0 = v3_0;
     let sum4 = fuse_hidden1(running4_0 + own4_0_0, opaque);
-    lost4 = lost4 + fuse_lost1(running4_0, own4_0_0, sum4);
+    lost4 += fuse_lost1(running4_0, own4_0_0, sum4);
     running4_0 = sum4;
   }
   let restored4_0 = fuse_restored1(running4_0, lost4);
