@@ -2,7 +2,7 @@
 //!
 //! A [`Val`] is a typed expression in an [`Arena`]: a copyable handle with arithmetic operators. A [`Block`] is a list of
 //! statements; closures build nested blocks. Nothing is bound to a name unless the generator asks for it ([`Block::bind`]): an
-//! expression that is used twice is printed twice. Only [`print`] knows the syntax of WGSL.
+//! expression that is used twice is printed twice. Only [`print`](mod@print) knows the syntax of WGSL.
 //!
 //! ```text
 //! b.return_if(row.ge(rows) | column.ge(columns));
