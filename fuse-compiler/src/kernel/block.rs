@@ -2,10 +2,7 @@
 
 use std::fmt;
 
-use super::{
-    IntoVal, Ty, Val,
-    value::{Arena, Literal},
-};
+use super::{Arena, IntoVal, Ty, Val};
 
 /// A statement.
 #[derive(Clone)]
@@ -16,8 +13,8 @@ pub enum Statement<'k> {
     Var(String, Ty, Option<Val<'k>>),
     /// `place = value;`
     Set(Val<'k>, Val<'k>),
-    /// `if condition { … } else { … }`
-    If(Val<'k>, Block<'k>, Block<'k>),
+    /// `if condition { … }`
+    If(Val<'k>, Block<'k>),
     /// `for (var counter = begin; counter < end; counter += step) { … }`
     For(Range<'k>, Block<'k>),
     /// `while condition { … }`
@@ -47,7 +44,7 @@ pub struct Range<'k> {
     pub end: Val<'k>,
     /// The difference of one value to the next.
     pub step: Val<'k>,
-    /// Whether the runtime may unroll the loop.
+    /// True if the runtime may unroll the loop.
     pub unrollable: bool,
 }
 
@@ -63,12 +60,12 @@ impl<'k> Block<'k> {
         Self { statements: vec![] }
     }
 
-    /// Whether there are no statements.
+    /// True if there are no statements.
     pub fn is_empty(&self) -> bool {
         self.statements.is_empty()
     }
 
-    /// Whether this is one statement.
+    /// True if this is one statement.
     pub fn is_single(&self) -> bool {
         self.statements.len() == 1
     }
@@ -85,7 +82,7 @@ impl<'k> Block<'k> {
         self.statements.extend(other.statements.iter().cloned());
     }
 
-    /// Names a value. Literals and names stay what they are.
+    /// Binds a value to a name: `let name = value;`.
     pub fn bind(&mut self, name: impl Into<String>, value: Val<'k>) -> Val<'k> {
         let name = name.into();
         self.statements.push(Statement::Let(name.clone(), value));
@@ -119,7 +116,7 @@ impl<'k> Block<'k> {
 
     /// Runs statements where a condition holds.
     pub fn when(&mut self, condition: Val<'k>, then: impl FnOnce(&mut Self)) {
-        self.statements.push(Statement::If(condition, Self::of(then), Self::new()));
+        self.statements.push(Statement::If(condition, Self::of(then)));
     }
 
     /// Runs statements where a condition holds, or always.
@@ -128,11 +125,6 @@ impl<'k> Block<'k> {
             Some(condition) => self.when(condition, then),
             None => then(self),
         }
-    }
-
-    /// Runs one of two blocks.
-    pub fn when_else(&mut self, condition: Val<'k>, then: impl FnOnce(&mut Self), other: impl FnOnce(&mut Self)) {
-        self.statements.push(Statement::If(condition, Self::of(then), Self::of(other)));
     }
 
     /// Ends the function where a condition holds.
@@ -151,22 +143,10 @@ impl<'k> Block<'k> {
         counter: &str,
         begin: Val<'k>,
         end: impl IntoVal<'k>,
-        step: u32,
+        step: impl IntoVal<'k>,
         body: impl FnOnce(&mut Self, Val<'k>),
     ) {
         let (end, step) = (end.into_val(begin), step.into_val(begin));
-        self.add_range(counter, [begin, end, step], false, body);
-    }
-
-    /// As [`range`](Self::range), in steps that are known when the kernel runs.
-    pub fn range_by(
-        &mut self,
-        counter: &str,
-        begin: Val<'k>,
-        end: Val<'k>,
-        step: Val<'k>,
-        body: impl FnOnce(&mut Self, Val<'k>),
-    ) {
         self.add_range(counter, [begin, end, step], false, body);
     }
 
@@ -235,11 +215,5 @@ impl<'k> Block<'k> {
         let step = if step == 1 { "++".to_owned() } else { format!(" += {step}u") };
         self.line(fuse_artifact::UNROLL);
         self.line(format!("for (var {counter} = {first}; {counter} < {end}; {counter}{step}) {{"));
-    }
-}
-
-impl<'k> IntoVal<'k> for bool {
-    fn into_val(self, like: Val<'k>) -> Val<'k> {
-        like.arena().literal(Literal::Bool(self))
     }
 }

@@ -7,7 +7,9 @@ use std::{
 
 use fuse_artifact::UNROLL;
 
-use super::{Arena, Block, Expr, Function, Literal, Statement, Ty, UnaryOp, Val, types::Compound, value::BinaryOp};
+use super::{
+    Arena, Block, Expr, Function, Literal, Scalar, Statement, Ty, UnaryOp, Val, types::Compound, value::BinaryOp,
+};
 
 /// How tightly an expression holds together; one that is looser than its place needs gets parentheses.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,28 +27,35 @@ enum Precedence {
 
 /// The name of a type.
 pub fn type_name(arena: &Arena, ty: Ty) -> String {
-    match (ty, arena.compound_of(ty)) {
-        (Ty::Vector { scalar, lanes: 1 }, _) => scalar.name().to_owned(),
-        (Ty::Vector { scalar, lanes }, _) => format!("vec{lanes}<{}>", scalar.name()),
-        (Ty::Atomic(scalar), _) => format!("atomic<{}>", scalar.name()),
-        (_, Some(Compound::Struct { name, .. })) => name,
-        (_, Some(Compound::Array { element, count })) => {
-            let count = count.map(|count| format!(", {count}")).unwrap_or_default();
-            format!("array<{}{count}>", type_name(arena, element))
-        }
-        (_, Some(Compound::Pointer { to })) => format!("ptr<function, {}>", type_name(arena, to)),
-        (Ty::Void | Ty::Unknown | Ty::Compound(_), _) => unreachable!("{ty:?} has no name"),
+    match ty {
+        Ty::Vector { scalar, lanes } => vector_name(scalar, lanes),
+        Ty::Atomic(scalar) => format!("atomic<{}>", scalar.name()),
+        _ => arena.parts(ty, |parts| compound_name(arena, parts)).unwrap_or_else(|| unreachable!("{ty:?} has no name")),
+    }
+}
+
+/// The name of the type of a scalar, or of a vector.
+pub fn vector_name(scalar: Scalar, lanes: u32) -> String {
+    if lanes == 1 { scalar.name().to_owned() } else { format!("vec{lanes}<{}>", scalar.name()) }
+}
+
+fn compound_name(arena: &Arena, parts: &Compound) -> String {
+    match parts {
+        Compound::Struct { name, .. } => name.clone(),
+        Compound::Array { element, count: None } => format!("array<{}>", type_name(arena, *element)),
+        Compound::Array { element, count: Some(count) } => format!("array<{}, {count}>", type_name(arena, *element)),
+        Compound::Pointer { to } => format!("ptr<function, {}>", type_name(arena, *to)),
     }
 }
 
 /// The declaration of a structure.
 pub fn structure(arena: &Arena, ty: Ty) -> String {
-    let Some(Compound::Struct { name, fields }) = arena.compound_of(ty) else { unreachable!("{ty:?} is no structure") };
-    let mut text = format!("struct {name} {{\n");
-    for (field, ty) in fields {
-        let _ = writeln!(text, "  {field}: {},", type_name(arena, ty));
-    }
-    text + "}\n"
+    let declaration = |parts: &Compound| {
+        let Compound::Struct { name, fields } = parts else { unreachable!("{ty:?} is no structure") };
+        let fields = fields.iter().map(|(field, ty)| format!("  {field}: {},\n", type_name(arena, *ty)));
+        format!("struct {name} {{\n{}}}\n", fields.collect::<String>())
+    };
+    arena.parts(ty, declaration).unwrap_or_else(|| unreachable!("{ty:?} is no structure"))
 }
 
 /// The declaration of a function.
@@ -146,13 +155,9 @@ impl Writer<'_> {
                 }
                 None => self.line(&[V(*place), T(" = "), V(*value), T(";")]),
             },
-            Statement::If(condition, then, other) => {
+            Statement::If(condition, then) => {
                 self.line(&[T("if "), V(*condition), T(" {")]);
                 self.nested(then);
-                if !other.is_empty() {
-                    self.line(&[T("} else {")]);
-                    self.nested(other);
-                }
                 self.line(&[T("}")]);
             }
             Statement::For(range, body) => {
@@ -221,7 +226,6 @@ impl Writer<'_> {
                     UnaryOp::Not => "!",
                     UnaryOp::BitNot => "~",
                     UnaryOp::AddressOf => "&",
-                    UnaryOp::Deref => "*",
                 });
                 // `--x` would be another operator.
                 self.expr(*x, if *op == UnaryOp::Neg { Precedence::Primary } else { Precedence::Unary });
@@ -354,7 +358,7 @@ fn raw_precedence(expr: &Expr) -> Precedence {
     Precedence::Primary
 }
 
-/// Whether `x op y op z` is a chain that WGSL allows although operands of `op` are tighter.
+/// True if WGSL allows the chain `x op y op z` although operands of `op` must be tighter.
 const fn chains(op: BinaryOp) -> bool {
     matches!(op, BinaryOp::LogicalAnd | BinaryOp::LogicalOr | BinaryOp::And | BinaryOp::Or | BinaryOp::Xor)
 }

@@ -47,16 +47,6 @@ impl Scalar {
             Self::F16 => "f16",
         }
     }
-
-    /// Whether it is `i32` or `u32`.
-    pub const fn is_integer(self) -> bool {
-        matches!(self, Self::I32 | Self::U32)
-    }
-
-    /// Whether it is `f32` or `f16`.
-    pub const fn is_float(self) -> bool {
-        matches!(self, Self::F32 | Self::F16)
-    }
 }
 
 /// The type of a value. Compound types are numbers in an [`Arena`](super::Arena).
@@ -73,7 +63,7 @@ pub enum Ty {
     },
     /// An atomic integer in workgroup memory.
     Atomic(Scalar),
-    /// A structure, array, pointer or matrix of the arena.
+    /// A structure, array or pointer of the arena.
     Compound(u16),
     /// Not known: of shader text that generators still write themselves.
     Unknown,
@@ -82,8 +72,6 @@ pub enum Ty {
 impl Ty {
     /// `bool`.
     pub const BOOL: Self = Self::vector(Scalar::Bool, 1);
-    /// `i32`.
-    pub const I32: Self = Self::vector(Scalar::I32, 1);
     /// `u32`.
     pub const U32: Self = Self::vector(Scalar::U32, 1);
     /// `f32`.

@@ -48,8 +48,6 @@ pub enum UnaryOp {
     BitNot,
     /// `&x`, a pointer to a variable.
     AddressOf,
-    /// `*x`, the variable that a pointer leads to.
-    Deref,
 }
 
 /// An operator of two operands.
@@ -201,10 +199,10 @@ impl Arena {
         }) as u16)
     }
 
-    /// What a compound type is made of.
-    pub(super) fn compound_of(&self, ty: Ty) -> Option<Compound> {
+    /// Reads the parts of a type; `None` unless it is compound.
+    pub(super) fn parts<R>(&self, ty: Ty, read: impl FnOnce(&Compound) -> R) -> Option<R> {
         let Ty::Compound(number) = ty else { return None };
-        self.compounds.borrow().get(usize::from(number)).cloned()
+        self.compounds.borrow().get(usize::from(number)).map(read)
     }
 
     /// The expression with this number.
@@ -269,7 +267,8 @@ impl<'k> Val<'k> {
             _ if self.ty().lanes() == 1 && other.ty().lanes() > 1 => other.ty(),
             _ => self.ty(),
         };
-        let folded = match (op, self.as_u32(), other.as_u32()) {
+        let (x, y) = (self.as_u32(), other.as_u32());
+        let folded = match (op, x, y) {
             (BinaryOp::Add, Some(x), Some(y)) => x.checked_add(y),
             (BinaryOp::Sub, Some(x), Some(y)) => x.checked_sub(y),
             (BinaryOp::Mul, Some(x), Some(y)) => x.checked_mul(y),
@@ -277,8 +276,10 @@ impl<'k> Val<'k> {
             (BinaryOp::Rem, Some(x), Some(y)) => x.checked_rem(y),
             _ => None,
         };
-        match (op, self.as_u32(), other.as_u32()) {
-            _ if folded.is_some() => self.arena.u32(folded.unwrap_or_default()),
+        if let Some(value) = folded {
+            return self.arena.u32(value);
+        }
+        match (op, x, y) {
             (BinaryOp::Add, Some(0), _) | (BinaryOp::Mul, Some(1), _) => other,
             (BinaryOp::Add | BinaryOp::Sub, _, Some(0)) | (BinaryOp::Mul | BinaryOp::Div, _, Some(1)) => self,
             _ => self.arena.push(Expr::Binary(op, self.id, other.id), ty),
@@ -389,10 +390,13 @@ impl<'k> Val<'k> {
     pub fn at(self, index: impl IntoVal<'k>) -> Self {
         let zero = self.arena.u32(0);
         let index = index.into_val(zero);
-        let ty = match (self.arena.compound_of(self.ty()), self.ty()) {
-            (Some(Compound::Array { element, .. }), _) => element,
-            (None, Ty::Vector { scalar, lanes: 2.. }) => Ty::vector(scalar, 1),
+        let element = |parts: &Compound| match parts {
+            Compound::Array { element, .. } => *element,
             _ => Ty::Unknown,
+        };
+        let ty = match self.ty() {
+            Ty::Vector { scalar, lanes: 2.. } => Ty::vector(scalar, 1),
+            other => self.arena.parts(other, element).unwrap_or(Ty::Unknown),
         };
         self.arena.push(Expr::Index(self.id, index.id), ty)
     }
@@ -404,12 +408,11 @@ impl<'k> Val<'k> {
 
     /// A field of a structure.
     pub fn field(self, name: &str) -> Self {
-        let ty = match self.arena.compound_of(self.ty()) {
-            Some(Compound::Struct { fields, .. }) => {
-                fields.iter().find(|(known, _)| known == name).map_or(Ty::Unknown, |&(_, ty)| ty)
-            }
-            _ => Ty::Unknown,
+        let field = |parts: &Compound| match parts {
+            Compound::Struct { fields, .. } => fields.iter().find(|(known, _)| known == name).map(|&(_, ty)| ty),
+            _ => None,
         };
+        let ty = self.arena.parts(self.ty(), field).flatten().unwrap_or(Ty::Unknown);
         self.arena.push(Expr::Field(self.id, name.to_owned()), ty)
     }
 
@@ -417,15 +420,6 @@ impl<'k> Val<'k> {
     pub fn pointer(self) -> Self {
         let ty = self.arena.pointer(self.ty());
         self.unary(UnaryOp::AddressOf, ty)
-    }
-
-    /// The variable that this pointer leads to.
-    pub fn deref(self) -> Self {
-        let ty = match self.arena.compound_of(self.ty()) {
-            Some(Compound::Pointer { to }) => to,
-            _ => Ty::Unknown,
-        };
-        self.unary(UnaryOp::Deref, ty)
     }
 
     /// The value in each of `lanes` components.

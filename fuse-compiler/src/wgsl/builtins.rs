@@ -15,24 +15,18 @@ use fuse_artifact::{DType, EXACT_MATH};
 use self::texts::{Helper, LIBRARY};
 use crate::{
     graph::CompareOp,
-    kernel::{Literal, Scalar, Ty, Val},
+    kernel::{Literal, Scalar, Ty, Val, print::vector_name},
     operations::{self, BinaryOp, Function, UnaryOp, Wgsl},
 };
 
 /// The WGSL type that a value of `dtype` has inside a kernel.
 pub fn scalar_type(dtype: DType) -> &'static str {
-    match dtype {
-        DType::F32 | DType::F16 => "f32",
-        DType::I32 => "i32",
-        DType::U32 => "u32",
-        DType::Bool => "bool",
-    }
+    Scalar::of(dtype).name()
 }
 
 /// The WGSL type of `lanes` values.
 pub fn vector_type(dtype: DType, lanes: u32) -> String {
-    let scalar = scalar_type(dtype);
-    if lanes == 1 { scalar.to_owned() } else { format!("vec{lanes}<{scalar}>") }
+    vector_name(Scalar::of(dtype), lanes)
 }
 
 /// Helper functions that a shader uses, in the order in which they must be written.

@@ -52,16 +52,15 @@ struct Buffer {
 
 /// A declaration at module scope.
 enum Item<'k> {
-    /// Of a generator that has not moved to the IR.
+    /// Shader text of a generator that has not moved to the IR.
     Text(Block<'k>),
     Function(Function<'k>),
     Structure(Ty),
-    /// A variable with its address space, and its first value.
+    /// A variable with its address space.
     Variable {
         space: &'static str,
         name: String,
         ty: Ty,
-        value: Option<Val<'k>>,
     },
 }
 
@@ -245,14 +244,14 @@ impl<'k> Shader<'k> {
 
     /// Declares a variable that each invocation has for itself, in all functions.
     pub fn private(&mut self, name: &str, ty: Ty) -> Val<'k> {
-        self.items.push(Item::Variable { space: "private", name: name.to_owned(), ty, value: None });
+        self.items.push(Item::Variable { space: "private", name: name.to_owned(), ty });
         self.arena.name(name, ty)
     }
 
     /// Declares an array in workgroup memory.
     pub fn workgroup_array(&mut self, name: &str, element: Ty, count: u32) -> Val<'k> {
         let ty = self.arena.array(element, Some(count));
-        self.items.push(Item::Variable { space: "workgroup", name: name.to_owned(), ty, value: None });
+        self.items.push(Item::Variable { space: "workgroup", name: name.to_owned(), ty });
         // Vectors of three elements are not used.
         let bytes = match element.scalar() {
             Some(Scalar::F16) => 2,
@@ -316,12 +315,8 @@ impl<'k> Shader<'k> {
                 Item::Text(lines) => text += &print::block(self.arena, lines, 0),
                 Item::Function(function) => text += &print::function(self.arena, function),
                 Item::Structure(ty) => text += &print::structure(self.arena, *ty),
-                Item::Variable { space, name, ty, value } => {
-                    let _ = write!(text, "var<{space}> {name}: {}", print::type_name(self.arena, *ty));
-                    let _ = match value {
-                        Some(value) => writeln!(text, " = {value};"),
-                        None => writeln!(text, ";"),
-                    };
+                Item::Variable { space, name, ty } => {
+                    let _ = writeln!(text, "var<{space}> {name}: {};", print::type_name(self.arena, *ty));
                 }
             }
         }
@@ -346,15 +341,10 @@ impl<'k> Shader<'k> {
 
 /// The WGSL type of buffer elements.
 pub fn storage_type(dtype: DType, lanes: u32) -> String {
-    let scalar = match dtype {
-        DType::F16 => "f16",
-        DType::Bool => "u32",
-        other => super::builtins::scalar_type(other),
-    };
-    if lanes == 1 { scalar.to_owned() } else { format!("vec{lanes}<{scalar}>") }
+    print::vector_name(Scalar::stored(dtype), lanes)
 }
 
-/// The value of `dtype` from what a buffer holds.
+/// The value of `dtype` as a buffer held it.
 pub fn from_storage<'k>(dtype: DType, stored: Val<'k>) -> Val<'k> {
     match dtype {
         DType::F16 => stored.convert(Scalar::F32),
@@ -363,7 +353,7 @@ pub fn from_storage<'k>(dtype: DType, stored: Val<'k>) -> Val<'k> {
     }
 }
 
-/// What a buffer holds for a value of `dtype`.
+/// A value of `dtype` as a buffer holds it.
 pub fn to_storage<'k>(dtype: DType, value: Val<'k>) -> Val<'k> {
     match dtype {
         DType::F16 => value.convert(Scalar::F16),
@@ -388,7 +378,7 @@ pub fn lane_coordinates(first: Val<'_>, lanes: u32, along_axis: bool) -> Val<'_>
     }
 }
 
-/// What a subgroup and an invocation in it are.
+/// A subgroup, and an invocation in it.
 pub struct Subgroup<'k> {
     /// The subgroup's number in the workgroup.
     pub id: Val<'k>,

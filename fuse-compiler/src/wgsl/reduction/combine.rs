@@ -124,7 +124,7 @@ impl<'k> ReductionKernel<'_, 'k> {
             let neutral = partial.state.neutral(self.shader.arena(), 1).into_iter().enumerate();
             each.push(neutral.map(|(w, neutral)| b.var(format!("{tag}{i}_{w}_each"), neutral)).collect::<Vec<_>>());
         }
-        b.range_by("other", subgroup.lane, subgroup.count, subgroup.size, |b, other| {
+        b.range("other", subgroup.lane, subgroup.count, subgroup.size, |b, other| {
             for (((_, partial), words), slot) in chunk.iter().zip(&each).zip(slots) {
                 let loaded = self.read_shared(partial, *slot, other);
                 merge_into(b, partial.state, words, &loaded);
