@@ -63,7 +63,7 @@ pub fn variant(group: &Group, reduction: &Reduction, names: &Names, scheduled: &
     })
 }
 
-/// What one pass computes.
+/// Work of one pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     /// Everything.
@@ -73,7 +73,7 @@ enum Part {
 }
 
 impl Part {
-    /// Whether the pass writes anything.
+    /// True if the pass writes anything.
     fn has_work(self, frame: &Frame<'_>) -> bool {
         match self {
             Self::Stage(stage) if stage == frame.last_stage() => {
@@ -83,7 +83,7 @@ impl Part {
         }
     }
 
-    /// Whether several workgroups share the rows of this pass: all but a last one without values per element.
+    /// True if several workgroups share the rows of this pass: all but a last one without values per element.
     fn is_shared(self, frame: &Frame<'_>) -> bool {
         let Self::Stage(stage) = self else { return false };
         let last = stage == frame.last_stage();
@@ -181,18 +181,18 @@ struct Invocation<'k> {
     part: Option<Val<'k>>,
     /// The invocation's number among those that share a row.
     lane: Val<'k>,
-    /// Of columns, the number of the invocation's columns in the workgroup.
+    /// The number of the invocation's columns in the workgroup, of columns.
     unit: Option<Val<'k>>,
     /// The row, clamped to those that exist, or the first of its columns.
     row: Val<'k>,
-    /// Whether that row exists, where some do not.
+    /// True if that row exists; `None` where all do.
     valid: Option<Val<'k>>,
     /// The coordinates of the row along kept axes.
     kept: Vec<Val<'k>>,
     /// The elements of the row that this workgroup has.
     begin: Option<Val<'k>>,
     end: Val<'k>,
-    /// Of accesses at elements, the offset at the row's first element.
+    /// Offset at the row's first element of each access at elements.
     bases: BTreeMap<u16, Val<'k>>,
 }
 
@@ -208,10 +208,10 @@ impl<'k> Invocation<'k> {
         } else {
             (None, b.bind("block", id))
         };
-        let (lane, unit, [row, valid]) = match (schedule.order, schedule.rows) {
+        let (lane, unit, (row, valid)) = match (schedule.order, schedule.rows) {
             (ReductionOrder::Rows { .. }, 1) => {
                 let lane = b.bind("lane", shader.local());
-                (lane, None, [Some(b.bind("row", block)), None])
+                (lane, None, (b.bind("row", block), None))
             }
             (ReductionOrder::Rows { .. }, rows) => {
                 // Invocations of a row must lie in one subgroup, where the order of `local` says nothing; a workgroup of
@@ -223,18 +223,16 @@ impl<'k> Invocation<'k> {
                 };
                 let at = b.bind("at", at);
                 let lane = b.bind("lane", at % schedule.invocations);
-                (lane, None, clamp_row(shader, b, block * rows + at / schedule.invocations, 1).map(Some))
+                (lane, None, clamp_row(shader, b, block * rows + at / schedule.invocations, 1))
             }
             (ReductionOrder::Columns | ReductionOrder::Scatter { .. }, columns) => {
                 let units = columns / schedule.lanes;
                 let unit = b.bind("unit", shader.local() % units);
                 let lane = b.bind("lane", shader.local() / units);
                 let first = block * columns + unit * schedule.lanes;
-                (lane, Some(unit), clamp_row(shader, b, first, schedule.lanes).map(Some))
+                (lane, Some(unit), clamp_row(shader, b, first, schedule.lanes))
             }
         };
-        let row = row.unwrap_or(block);
-        let is_clamped = schedule.rows > 1 || schedule.is_columns();
         let kept = decode_row(frame, shader, b, row);
         let length = shader.uniform(Uniform::RowLength);
         let (begin, end) = if let Some(part) = part {
@@ -244,27 +242,16 @@ impl<'k> Invocation<'k> {
         } else {
             (None, b.bind("end", length))
         };
-        Self {
-            block,
-            part,
-            lane,
-            unit,
-            row,
-            valid: valid.filter(|_| is_clamped),
-            kept,
-            begin,
-            end,
-            bases: BTreeMap::new(),
-        }
+        Self { block, part, lane, unit, row, valid, kept, begin, end, bases: BTreeMap::new() }
     }
 }
 
 /// Binds the row clamped to those that exist, and whether it does.
-fn clamp_row<'k>(shader: &mut Shader<'k>, b: &mut Block<'k>, row: Val<'k>, lanes: u32) -> [Val<'k>; 2] {
+fn clamp_row<'k>(shader: &mut Shader<'k>, b: &mut Block<'k>, row: Val<'k>, lanes: u32) -> (Val<'k>, Option<Val<'k>>) {
     let count = shader.uniform(Uniform::Count);
     let at = b.bind("row_at", row);
     let valid = b.bind("valid", at.lt(count));
-    [b.bind("row", at.min(count - lanes)), valid]
+    (b.bind("row", at.min(count - lanes)), Some(valid))
 }
 
 /// Binds `k0 …`, the kept coordinates of the row.

@@ -10,7 +10,7 @@ use super::{
     expr::{literal, operation},
     operand::{Operand, OperandPlace},
     reduction::{
-        combine::add_exactly,
+        combine::{add_exactly, bind_opaque, merge_into},
         state::{ReductionState, from_bits, to_bits},
     },
     shader::{Shader, lane_coordinates},
@@ -105,9 +105,7 @@ impl<'a> RowPrologueKernel<'a> {
         let parts: Vec<Val<'k>> = (0..self.operand.part_words)
             .map(|w| shader.workgroup_array(&format!("lhs_parts{w}"), Ty::U32, entries))
             .collect();
-        // No buffer holds rows of this length.
-        let [zero, one] = [0, 1].map(|value| shader.u32(value));
-        let opaque = b.bind("opaque", axes.depth.eq(u32::MAX).select(one, zero));
+        let opaque = bind_opaque(b, axes.depth);
         for stage in &self.operand.stages {
             self.walk(shader, b, axes, stage, &Walk { row0, lanes, parts: &parts, opaque });
             b.workgroup_barrier();
@@ -183,7 +181,7 @@ impl<'a> RowPrologueKernel<'a> {
         for Total { reduction, state, words, lost } in totals {
             let words = match lost {
                 Some(lost) => vec![shader.helpers.call("restored", &[words[0], lost])],
-                None => fold_lanes(b, state, lanes, words, &format!("folded{reduction}")),
+                None => state.of_lanes(b, words, &format!("folded{reduction}")),
             };
             for (bits, part) in words.into_iter().zip(&mut parts) {
                 b.set(part.at(row * (sharing + 1) + local % sharing), to_bits(bits));
@@ -242,13 +240,10 @@ impl<'a> RowPrologueKernel<'a> {
             let words = state.tree(b, found, &format!("taken{reduction}"));
             if let Some(lost) = lost {
                 // The lanes of a sum are added first: to keep what an addition loses costs more than to add.
-                let words = fold_lanes(b, *state, lanes, words, &format!("lanes{reduction}"));
+                let words = state.of_lanes(b, words, &format!("lanes{reduction}"));
                 add_exactly(shader, b, *reduction, [totals[0], *lost, opaque], words[0]);
             } else {
-                let merged = b.bind_all(&format!("merged{reduction}"), &state.merge(totals, &words));
-                for (&total, word) in totals.iter().zip(merged) {
-                    b.set(total, word);
-                }
+                merge_into(b, *state, totals, &words);
             }
         }
     }
@@ -420,7 +415,7 @@ impl<'a> RowPrologueKernel<'a> {
     }
 }
 
-/// What a walk over the rows needs: the workgroup's first row, elements per load, the arrays of parts in workgroup memory, and a
+/// Inputs of a walk over the rows: the workgroup's first row, elements per load, the arrays of parts in workgroup memory, and a
 /// zero that the shader's compiler does not know.
 struct Walk<'a, 'k> {
     row0: Val<'k>,
@@ -434,21 +429,6 @@ struct Total<'k> {
     reduction: ValueId,
     state: ReductionState,
     words: Vec<Val<'k>>,
-    /// Of sums of floats, what rounding took.
+    /// Rounding errors so far, of sums of floats.
     lost: Option<Val<'k>>,
-}
-
-/// The state of four lanes, if there are as many.
-fn fold_lanes<'k>(
-    b: &mut Block<'k>,
-    state: ReductionState,
-    lanes: u32,
-    words: Vec<Val<'k>>,
-    name: &str,
-) -> Vec<Val<'k>> {
-    if lanes == 1 {
-        return words;
-    }
-    let lane = |lane: u32| words.iter().map(|word| word.lane(lane)).collect();
-    state.tree(b, (0..lanes).map(lane).collect(), name)
 }

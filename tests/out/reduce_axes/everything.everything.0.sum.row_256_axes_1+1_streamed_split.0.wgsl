@@ -77,11 +77,11 @@ fn main(
     let total1_2_0 = total1_1_0 + own1_2_0;
     let own1_3_0 = select(vec4<f32>(), v0_3, inside3);
     let total1_3_0 = total1_2_0 + own1_3_0;
-    let low1_0 = total1_3_0.x + total1_3_0.y;
-    let high1_0 = total1_3_0.z + total1_3_0.w;
-    let folded1_0 = low1_0 + high1_0;
-    let sum1 = fuse_hidden1(running1_0 + folded1_0, opaque);
-    lost1 += fuse_lost1(running1_0, folded1_0, sum1);
+    let folded1_0_0 = total1_3_0.x + total1_3_0.y;
+    let folded1_1_0 = total1_3_0.z + total1_3_0.w;
+    let folded1_2_0 = folded1_0_0 + folded1_1_0;
+    let sum1 = fuse_hidden1(running1_0 + folded1_2_0, opaque);
+    lost1 += fuse_lost1(running1_0, folded1_2_0, sum1);
     running1_0 = sum1;
   }
   let restored1_0 = fuse_restored1(running1_0, lost1);

@@ -200,6 +200,12 @@ pub(in crate::wgsl) fn merge_into<'k>(b: &mut Block<'k>, state: ReductionState, 
     }
 }
 
+/// Binds a zero that the shader's compiler does not know, since it cannot tell that no buffer holds rows of the largest length.
+pub(in crate::wgsl) fn bind_opaque<'k>(b: &mut Block<'k>, row_length: Val<'k>) -> Val<'k> {
+    let [zero, one] = [0, 1].map(|value| row_length.arena().u32(value));
+    b.bind("opaque", row_length.eq(u32::MAX).select(one, zero))
+}
+
 /// Adds `word` to the variable `total`, and what rounding takes from it to `lost`; `opaque` is a zero that the shader's compiler does
 /// not know.
 pub(in crate::wgsl) fn add_exactly<'k>(

@@ -197,10 +197,7 @@ impl<'k> ReductionKernel<'_, 'k> {
         if self.frame.element_lanes() == self.frame.row_lanes() {
             return words;
         }
-        let lane = |lane: u32| words.iter().map(|word| word.lane(lane)).collect::<Vec<_>>();
-        let low = b.bind_all(&format!("low{reduction}"), &state.merge(&lane(0), &lane(1)));
-        let high = b.bind_all(&format!("high{reduction}"), &state.merge(&lane(2), &lane(3)));
-        b.bind_all(&format!("folded{reduction}"), &state.merge(&low, &high))
+        state.of_lanes(b, words, &format!("folded{reduction}"))
     }
 }
 

@@ -121,7 +121,7 @@ pub(super) struct Site<'f, 'k> {
     pub at: &'f Invocation<'k>,
     /// The element; the row itself if `None`.
     pub element: Option<&'f Element<'k>>,
-    /// Whether only the first lane's value is wanted.
+    /// True if only the first lane's value is wanted.
     pub single: bool,
 }
 

@@ -6,7 +6,7 @@ use fuse_artifact::Uniform;
 
 use super::{
     Part, ReductionKernel,
-    combine::{Partial, add_exactly, merge_into},
+    combine::{Partial, add_exactly, bind_opaque, merge_into},
     elements::{Slot, Values, operand},
     place::Site,
 };
@@ -163,8 +163,9 @@ impl<'k> ReductionKernel<'_, 'k> {
                 neutral.iter().enumerate().map(|(w, &neutral)| b.var(format!("running{reduction}_{w}"), neutral));
             let words = words.collect();
             let lost = state.is_float_sum().then(|| b.var(format!("lost{reduction}"), neutral[0]));
-            if lost.is_some() {
-                self.bind_opaque(b);
+            if lost.is_some() && self.opaque.is_none() {
+                let length = self.shader.uniform(Uniform::RowLength);
+                self.opaque = Some(bind_opaque(b, length));
             }
             all.push(Running { words, lost });
         }
@@ -206,21 +207,11 @@ impl<'k> ReductionKernel<'_, 'k> {
         }
         partials
     }
-
-    /// Binds a zero that the shader's compiler does not know.
-    fn bind_opaque(&mut self, b: &mut Block<'k>) {
-        if self.opaque.is_none() {
-            // No buffer holds rows of this length.
-            let length = self.shader.uniform(Uniform::RowLength);
-            let [zero, one] = [0, 1].map(|value| self.shader.u32(value));
-            self.opaque = Some(b.bind("opaque", length.eq(u32::MAX).select(one, zero)));
-        }
-    }
 }
 
 /// The variables of a reduction's state in a loop over a row.
 struct Running<'k> {
     words: Vec<Val<'k>>,
-    /// Of sums of floats, what rounding took.
+    /// Rounding errors so far, of sums of floats.
     lost: Option<Val<'k>>,
 }

@@ -1,4 +1,4 @@
-//! What invocations hand to each other: the state of a reduction as 32-bit words, and how two states become one.
+//! State of a reduction as 32-bit words, which invocations hand to each other, and the merge of two states.
 //!
 //! Largest, smallest and their indices are compared as integers that are ordered as the numbers are, with NaN above
 //! all of them: `max` of floats may lose NaN, and comparisons of floats may take a subnormal for zero.
@@ -34,7 +34,7 @@ impl ReductionState {
         Self { op, dtype }
     }
 
-    /// Whether running sums should keep what rounding loses.
+    /// True if running sums should keep what rounding loses.
     pub(in crate::wgsl) fn is_float_sum(self) -> bool {
         self.op == ReduceOp::Sum && self.dtype.is_float()
     }
@@ -124,6 +124,16 @@ impl ReductionState {
             states = merged;
         }
         states.pop().expect("there is a state")
+    }
+
+    /// Merges the states in the lanes of a vector; of a scalar it is the state itself.
+    pub(in crate::wgsl) fn of_lanes<'k>(self, b: &mut Block<'k>, words: Vec<Val<'k>>, name: &str) -> Vec<Val<'k>> {
+        let lanes = words[0].ty().lanes();
+        if lanes == 1 {
+            return words;
+        }
+        let lane = |lane: u32| words.iter().map(|word| word.lane(lane)).collect();
+        self.tree(b, (0..lanes).map(lane).collect(), name)
     }
 
     /// The reduction's value.

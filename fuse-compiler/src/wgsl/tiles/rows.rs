@@ -300,7 +300,7 @@ impl<'a, 'k> Rows<'a, 'k> {
                     parts.push(words.collect::<Vec<_>>());
                 }
                 let vector = state.tree(b, parts, &format!("{name}_v"));
-                let part = reduce_lanes(b, state, &vector, &name);
+                let part = state.of_lanes(b, vector, &name);
                 for (w, word) in part.into_iter().enumerate() {
                     let at = self.row_in_tile(i) * (self.across() + TILE_PAD) + self.index("tx");
                     b.set(self.shared(w)[0].at(at), to_bits(word));
@@ -353,7 +353,7 @@ impl<'a, 'k> Rows<'a, 'k> {
                 b.bind(format!("{name}_word{w}"), from_bits(dtype, bits))
             });
             let words: Vec<Val<'k>> = words.collect();
-            let row = reduce_lanes(b, state, &words, &name);
+            let row = state.of_lanes(b, words, &name);
             let result = state.value(&mut shader.helpers, &row);
             b.bind(self.name(value, [i, 0]), result);
         }
@@ -413,12 +413,6 @@ impl<'a, 'k> Rows<'a, 'k> {
             });
         }
     }
-}
-
-/// The state of the four lanes of a state.
-fn reduce_lanes<'k>(b: &mut Block<'k>, state: ReductionState, words: &[Val<'k>], name: &str) -> Vec<Val<'k>> {
-    let lane = |lane| words.iter().map(|word| word.lane(lane)).collect();
-    state.tree(b, [0, 1, 2, 3].map(lane).to_vec(), name)
 }
 
 /// A place of the body: a row and a vector of columns of the invocation.
