@@ -333,17 +333,16 @@ pub(super) fn declare_partial<'k>(shader: &mut Shader<'k>, axes: &Axes<'k>, sum:
     shader.function(Function { name: "finish".to_owned(), parameters, result: None, body });
 }
 
-/// Calls `finish` or another function of its parameters with the values of a place.
-pub(super) fn call_finish<'k>(
-    b: &mut Block<'k>,
+/// The call of `finish`, or of another function of its parameters, with the values of a place.
+pub(super) fn finish_call<'k>(
     name: &str,
     axes: &Axes<'k>,
     [batch, row, column]: [Val<'k>; 3],
     values: &[Val<'k>],
-) {
+) -> Val<'k> {
     let arguments: Vec<Val<'k>> =
         [batch].into_iter().chain(axes.batch()).chain([row, column]).chain(values.iter().copied()).collect();
-    b.run(batch.arena().call(name, &arguments, Ty::Void));
+    batch.arena().call(name, &arguments, Ty::Void)
 }
 
 /// A sum plus a product.

@@ -27,7 +27,7 @@ mod unstaged;
 
 use super::{
     builtins::{scalar_type, vector_type},
-    epilogue::{Axes, Epilogue, call_finish, declare_partial, parameters, place_parameters, rhs_prefixes, sum_dtype},
+    epilogue::{Axes, Epilogue, declare_partial, finish_call, parameters, place_parameters, rhs_prefixes, sum_dtype},
     grid,
     names::Names,
     rank_one::add_products,
@@ -432,12 +432,13 @@ impl<'a> MatmulKernel<'a> {
         }
         for (place, name) in self.places() {
             let sums = self.sums(&name);
-            self.call_finish(place, &sums, &name);
+            let call = self.finish_call(place, &sums, &name);
+            self.main.run(call);
         }
     }
 
-    /// Hands the sums of a place to the epilogue; `name` is that of what was preloaded for it.
-    fn call_finish(&mut self, place: [Val<'a>; 2], sums: &[Val<'a>], name: &str) {
+    /// The call that hands the sums of a place to the epilogue; `name` is that of what was preloaded for it.
+    fn finish_call(&self, place: [Val<'a>; 2], sums: &[Val<'a>], name: &str) -> Val<'a> {
         let suffix = self.product.map_or(String::new(), |product| product.to_string());
         let finish = if self.tile.lanes == 1 { "finish_each".to_owned() } else { format!("finish{suffix}") };
         let mut values = sums.to_vec();
@@ -445,8 +446,7 @@ impl<'a> MatmulKernel<'a> {
             let epilogue = epilogue(self.group, self.axes, self.sum, self.tile);
             values.extend(epilogue.preloaded_arguments(&format!("_{name}")));
         }
-        let batch = self.index("batch");
-        call_finish(&mut self.main, &finish, &self.axes, [batch, place[0], place[1]], &values);
+        finish_call(&finish, &self.axes, [self.index("batch"), place[0], place[1]], &values)
     }
 
     /// Declares `finish_each`, which takes the four sums of a vector one by one.
@@ -456,7 +456,7 @@ impl<'a> MatmulKernel<'a> {
         let body = Block::of(|b| {
             for e in 0..4 {
                 let sums: Vec<Val<'a>> = sums.iter().map(|sum| sum.lane(e)).collect();
-                call_finish(b, "finish", &self.axes, [batch, row, column + e], &sums);
+                b.run(finish_call("finish", &self.axes, [batch, row, column + e], &sums));
             }
         });
         let parameters = place_parameters(&self.axes).into_iter().chain(parameters(&sums)).collect();

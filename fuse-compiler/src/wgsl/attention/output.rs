@@ -7,7 +7,7 @@ use crate::{
     fusion::{Group, Store, attention::is_of_row},
     kernel::{Block, Function, Literal, Ty, Val},
     wgsl::{
-        epilogue::{Epilogue, call_finish, parameters, place_parameters},
+        epilogue::{Epilogue, finish_call, parameters, place_parameters},
         expr::emit,
         operand::{Operand, OperandPlace, load},
         shader::{Shader, to_storage},
@@ -101,7 +101,7 @@ fn declare_vector<'k>(shader: &mut Shader<'k>, extents: &Extents<'k>) {
     let output = arena.name("output", Ty::of(COMPUTED, 4));
     let body = Block::of(|b| {
         for e in 0..4 {
-            call_finish(b, "finish", &extents.axes, [batch, row, column + e], &[output.lane(e)]);
+            b.run(finish_call("finish", &extents.axes, [batch, row, column + e], &[output.lane(e)]));
         }
     });
     let parameters = place_parameters(&extents.axes).into_iter().chain(parameters(&[output])).collect();

@@ -12,7 +12,7 @@ use crate::{
     fusion::{Contraction, Group},
     kernel::{Arena, Block, Ty, Val},
     wgsl::{
-        epilogue::{Axes, Epilogue, call_finish, multiply_add, rhs_prefixes, sum_dtype},
+        epilogue::{Axes, Epilogue, finish_call, multiply_add, rhs_prefixes, sum_dtype},
         grid,
         names::Names,
         operand::{Operand, read},
@@ -79,7 +79,7 @@ pub(super) fn dot(group: &Group, contraction: &Contraction, names: &Names, gemv:
     }
     b.when(lane.eq(0).and(output.lt(count)), |b| {
         let sums: Vec<Val<'_>> = partials.iter().map(|partial| partial.at(local)).collect();
-        call_finish(b, "finish", &axes, [batch, row, column], &sums);
+        b.run(finish_call("finish", &axes, [batch, row, column], &sums));
     });
     shader.main = b;
     shader.finish(Grid::Elements { per_workgroup: outputs }, outputs * depth_lanes)

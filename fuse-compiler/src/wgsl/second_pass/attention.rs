@@ -11,7 +11,7 @@ use crate::{
             COMPUTED, Extents, Source,
             output::{self, ROW_WORDS},
         },
-        epilogue::call_finish,
+        epilogue::finish_call,
         grid,
         names::Names,
         shader::Shader,
@@ -57,7 +57,7 @@ pub(in crate::wgsl) fn attention(source: Source<'_>, names: &Names) -> Pass {
         });
     }
     let normalizer = arena.call("normalizer", &[total], Ty::F32);
-    call_finish(&mut b, "finish", &extents.axes, [unit.batch, unit.row, unit.column], &[output * normalizer]);
+    b.run(finish_call("finish", &extents.axes, [unit.batch, unit.row, unit.column], &[output * normalizer]));
     shader.main = b;
     shader.finish(Grid::Elements { per_workgroup: WORKGROUP * lanes }, WORKGROUP)
 }

@@ -7,7 +7,7 @@ use crate::{
     fusion::{Contraction, Group},
     kernel::{Arena, Block},
     wgsl::{
-        epilogue::{Epilogue, call_finish},
+        epilogue::{Epilogue, finish_call},
         grid,
         names::Names,
         tiles::streams::{Shares, vectors},
@@ -51,7 +51,7 @@ pub fn streams(group: &Group, contraction: &Contraction, names: &Names, tile: Ti
         }
     });
     let [row, column] = [row0 + vector / across, column0 + vector % across * 4];
-    call_finish(&mut b, "finish", &axes, [batch, row, column], &accumulators);
+    b.run(finish_call("finish", &axes, [batch, row, column], &accumulators));
     let mut shader = parts.shader;
     shader.main = b;
     shader.finish(Grid::SharedTiles { workgroups: of_tile }, WORKGROUP)

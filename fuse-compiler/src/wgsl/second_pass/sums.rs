@@ -7,7 +7,7 @@ use crate::{
     fusion::{Contraction, Group},
     kernel::{Arena, Block},
     wgsl::{
-        epilogue::{Epilogue, call_finish},
+        epilogue::{Epilogue, finish_call},
         grid,
         names::Names,
     },
@@ -28,7 +28,7 @@ pub fn sums(group: &Group, contraction: &Contraction, names: &Names, lanes: u32)
             b.set(accumulator, accumulator + scratch.at((s * axes.products + product) * unit.units + unit.i));
         }
     });
-    call_finish(&mut b, "finish", &axes, [unit.batch, unit.row, unit.column], &accumulators);
+    b.run(finish_call("finish", &axes, [unit.batch, unit.row, unit.column], &accumulators));
     let mut shader = parts.shader;
     shader.main = b;
     shader.finish(Grid::Elements { per_workgroup: WORKGROUP * lanes }, WORKGROUP)

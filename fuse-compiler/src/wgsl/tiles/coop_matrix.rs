@@ -336,11 +336,12 @@ impl<'a> MatmulKernel<'a> {
             if size * across < COOP_MATRIX_SUBGROUP {
                 conditions.push(format!("subgroup_lane < {}u", size * across));
             }
+            let finish = self.finish_call(place, &sums, &format!("{i}_{j}_{u}"));
             if conditions.is_empty() {
-                self.call_finish(place, &sums, &format!("{i}_{j}_{u}"));
+                self.main.run(finish);
             } else {
                 self.main.line(format!("if {} {{", conditions.join(" && ")));
-                self.call_finish(place, &sums, &format!("{i}_{j}_{u}"));
+                self.main.run(finish);
                 self.main.line("}");
             }
         }

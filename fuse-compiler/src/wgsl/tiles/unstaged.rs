@@ -75,9 +75,7 @@ impl<'k> MatmulKernel<'k> {
             let row = row0 + ty * LANES + own / LANES * rows_apart + own % LANES;
             let column = column0 + (tx + place % across * columns_apart) * LANES;
             let sums: Vec<Val<'k>> = sums.iter().map(|sums| sums.at(place)).collect();
-            let outer = std::mem::replace(&mut self.main, std::mem::take(b));
-            self.call_finish([row, column], &sums, "");
-            *b = std::mem::replace(&mut self.main, outer);
+            b.run(self.finish_call([row, column], &sums, ""));
         });
         self.main.append(&b);
     }
@@ -99,7 +97,7 @@ impl<'k> MatmulKernel<'k> {
         }
     }
 
-    /// Whether vectors are loaded along the rows or columns.
+    /// True if vectors are loaded along the rows or columns.
     fn is_across(&self, side: Side) -> bool {
         self.tile.lanes > 1 && self.direction(side) == Direction::Outer
     }
