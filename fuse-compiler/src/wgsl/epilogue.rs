@@ -1,4 +1,4 @@
-//! What happens to a contraction's sums: the epilogue and the stores, or partial sums for a second pass.
+//! Epilogue of a contraction: pointwise operations and stores, or partial sums for a second pass.
 
 use fuse_artifact::{DType, Slot, Uniform};
 
@@ -156,7 +156,7 @@ pub(super) struct Epilogue<'a, 'k> {
     operand: Operand<'a>,
     axes: Axes<'k>,
     sum: DType,
-    /// Whether callers of `finish` load what the epilogue reads, before they know the sum.
+    /// True if callers of `finish` load what the epilogue reads, before they know the sum.
     preloaded: bool,
     /// The product whose values are stored, if each has a function of its own.
     product: Option<u8>,
@@ -207,8 +207,7 @@ impl<'a, 'k> Epilogue<'a, 'k> {
 
     /// The value of an access, under its name.
     fn loaded(&self, access: u16, suffix: &str) -> Val<'k> {
-        let dtype = self.operand.group.accesses[usize::from(access)].dtype;
-        self.axes.arena().name(format!("x{access}{suffix}"), Ty::of(dtype, self.operand.lanes))
+        self.operand.named(self.axes.arena(), access, format!("x{access}{suffix}"))
     }
 
     /// Loads what the epilogue of one place reads, clamped to the result, into names that end in `suffix`.

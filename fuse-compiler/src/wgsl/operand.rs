@@ -12,7 +12,7 @@ use crate::{
         Group, GroupKind,
         body::{self, Body, ValueId, ValueOp},
     },
-    kernel::{Block, Function, Ty, Val},
+    kernel::{Arena, Block, Function, Ty, Val},
     schedule::layout::{Along, along},
 };
 
@@ -84,7 +84,7 @@ impl Operand<'_> {
         }
     }
 
-    /// Whether an access that repeats along the rows may walk them at launch, because batches of one row are folded into
+    /// True if an access that repeats along the rows may walk them at launch, because batches of one row are folded into
     /// the rows.
     fn may_fold(&self, access: u16, axis: usize) -> bool {
         let GroupKind::Contraction(_) = self.group.kind else { return false };
@@ -136,11 +136,14 @@ impl Operand<'_> {
         values[self.value]
     }
 
-    /// The names of what [`load`] binds.
-    pub(super) fn loaded<'k>(&self, shader: &Shader<'k>) -> impl Fn(u16) -> Val<'k> + use<'k> {
-        let (arena, prefix, lanes) = (shader.arena(), self.prefix, self.lanes);
-        let tys: Vec<Ty> = self.group.accesses.iter().map(|access| Ty::of(access.dtype, lanes)).collect();
-        move |access| arena.name(format!("{prefix}_x{access}"), tys[usize::from(access)])
+    /// The value of an access that was bound to a name.
+    pub(super) fn named<'k>(&self, arena: &'k Arena, access: u16, name: impl Into<String>) -> Val<'k> {
+        arena.name(name, Ty::of(self.group.accesses[usize::from(access)].dtype, self.lanes))
+    }
+
+    /// The value of an access that [`load`] bound.
+    pub(super) fn loaded<'k>(&self, arena: &'k Arena, access: u16) -> Val<'k> {
+        self.named(arena, access, format!("{}_x{access}", self.prefix))
     }
 }
 
@@ -217,7 +220,7 @@ pub(super) fn read<'k>(shader: &mut Shader<'k>, operand: &Operand<'_>, at: &[Val
         let at: Vec<Val<'k>> = parameters.iter().map(|name| arena.name(name, Ty::U32)).collect();
         let mut body = Block::new();
         load(shader, &mut body, operand, &operand.loads(), &at);
-        let loaded = operand.loaded(shader);
+        let loaded = |access| operand.loaded(arena, access);
         let value = operand.value(shader, &mut body, &loaded, &at);
         body.answer(value);
         let parameters = parameters.into_iter().map(|name| (name, Ty::U32)).collect();

@@ -220,10 +220,7 @@ impl<'a> RowPrologueKernel<'a> {
             at[self.batch + 1] = place;
             let rows = RowNames { prefix: "row_v", lanes: 1 };
             let prefix = format!("v{u}_");
-            let loaded = |access: u16| {
-                let dtype = self.group.accesses[usize::from(access)].dtype;
-                arena.name(format!("x{access}_{u}"), Ty::of(dtype, lanes))
-            };
+            let loaded = |access| operand.named(arena, access, format!("x{access}_{u}"));
             let context = OperandPlace { operand, loaded: &loaded, at, accumulators: &[] };
             self.elements(shader, b, roots, (rows, &prefix), &context);
             for ((Total { reduction, state, .. }, &x), found) in totals.iter().zip(roots).zip(&mut found) {

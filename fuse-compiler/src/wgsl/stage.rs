@@ -159,10 +159,7 @@ impl<'a> Stage<'a> {
             let (step_at, outer_at) = (format!("{step} + {p}{l}_k"), format!("{outer} + {p}{l}_o"));
             let coordinates = self.at(self.staged.batch.clone(), step_at, outer_at);
             let (arena, coordinates) = (shader.arena(), shader.raws(&coordinates));
-            let loaded = |access: u16| {
-                let dtype = operand.group.accesses[usize::from(access)].dtype;
-                arena.name(format!("{p}{l}_x{access}"), Ty::of(dtype, operand.lanes))
-            };
+            let loaded = |access| operand.named(arena, access, format!("{p}{l}_x{access}"));
             let value = operand.value(shader, main, &loaded, &coordinates);
             main.line(if self.masked {
                 format!("let value = select({ty}(), {value}, {step} + {p}{l}_k < {step_extent});")

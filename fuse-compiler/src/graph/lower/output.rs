@@ -19,7 +19,7 @@ pub struct Instance {
     pub dtypes: Vec<DType>,
     /// The graph.
     pub graph: Graph,
-    /// What `#[differentiable]` adds to it.
+    /// Derivative graphs, if the function has `#[differentiable]`.
     pub derivatives: Option<Derivatives>,
 }
 
@@ -50,7 +50,7 @@ pub enum ExpressionDType {
     Class(usize),
 }
 
-/// What the operations on a class of variables allow.
+/// Dtypes that the operations allow for a class of variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DTypeClass {
     /// `f32` or `f16`.

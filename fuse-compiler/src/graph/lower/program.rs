@@ -13,11 +13,11 @@ pub(crate) struct Program<'a> {
     pub(crate) own: usize,
     /// For each of them, and last for an expression, which function each name stands for.
     pub(crate) names: Vec<BTreeMap<String, usize>>,
-    /// Whether the function with this index has been lowered without errors.
+    /// True at the index of a function that was lowered without errors.
     pub(crate) sound: Vec<bool>,
     /// Names of functions that could not be read, which was reported.
     pub(crate) broken: Vec<String>,
-    /// Whether any other name may be one of those.
+    /// True if any unknown name may be unreadable, too.
     pub(crate) open: bool,
 }
 
@@ -29,7 +29,7 @@ impl Program<'_> {
         callees.map(|(name, &index)| (name.clone(), callee(index))).collect()
     }
 
-    /// Whether it was reported that there is no function of this name.
+    /// True if it was reported that no function of this name exists.
     pub(crate) fn is_reported(&self, name: &str) -> bool {
         self.open || self.broken.iter().any(|broken| broken == name)
     }

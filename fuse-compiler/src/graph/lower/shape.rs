@@ -178,7 +178,7 @@ impl Lowering<'_> {
 
     /// Reshapes a value, and sets its visible rank. The expression form pads the shape.
     ///
-    /// Of consecutive reshapes only the last remains, and an identity reshape is dropped: so `unsqueeze` of a reduced
+    /// Only the last of consecutive reshapes remains, and an identity reshape is dropped: so `unsqueeze` of a reduced
     /// value is the value before its axis was dropped. Nodes that gradients stop at, or are with respect to, remain.
     pub(super) fn reshaped(&mut self, x: NodeId, visible: Vec<Size>, rank: RankExpr, at: SourceRange) -> NodeId {
         let shape = self.pad(visible);

@@ -109,7 +109,8 @@ fn batch_values<'k>(
     }
     let zero = shader.u32(0);
     let coordinates: Vec<Val<'k>> = extents.axes.batch().into_iter().chain([zero, zero]).collect();
-    let loaded = operand.loaded(shader);
+    let arena = shader.arena();
+    let loaded = |access| operand.loaded(arena, access);
     let place = OperandPlace { operand: &operand, loaded: &loaded, at: &coordinates, accumulators: &[] };
     (emit(shader, b, &body, 1, operand.prefix, &place), !accesses.is_empty())
 }

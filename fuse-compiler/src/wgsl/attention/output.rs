@@ -60,7 +60,7 @@ fn declare_rows<'k>(shader: &mut Shader<'k>, group: &Group, extents: &Extents<'k
     let mut b = Block::new();
     b.return_if(row.ge(extents.queries()));
     load(shader, &mut b, &operand, &operand.loads(), &at);
-    let loaded = operand.loaded(shader);
+    let loaded = |access| operand.loaded(arena, access);
     // The accumulator of a product is not known any more.
     let accumulators = [largest, largest, total];
     let place = OperandPlace { operand: &operand, loaded: &loaded, at: &at, accumulators: &accumulators };

@@ -2,7 +2,7 @@
 
 use super::{COMPUTED, Extents, Source};
 use crate::{
-    kernel::{Arena, Block, Function, Ty, Val},
+    kernel::{Block, Function, Ty, Val},
     wgsl::{
         epilogue::parameters,
         expr::emit,
@@ -24,7 +24,7 @@ pub(super) fn declare<'k>(shader: &mut Shader<'k>, source: Source<'_>, extents: 
     let mut b = Block::new();
     bind_loads(shader, &mut b, &operand, extents, [row, column]);
     let coordinates: Vec<Val<'k>> = extents.axes.batch().into_iter().chain([row, column]).collect();
-    let loaded = loaded(arena, &operand);
+    let loaded = |access| operand.named(arena, access, format!("x{access}"));
     let context = OperandPlace { operand: &operand, loaded: &loaded, at: &coordinates, accumulators: &[sum] };
     let values = emit(shader, &mut b, body, lanes, operand.prefix, &context);
     b.answer(values[*value]);
@@ -64,11 +64,4 @@ pub(in crate::wgsl) fn bind_loads<'k>(
         let value = operand.load(shader, access, offset);
         b.bind(format!("x{access}"), value);
     }
-}
-
-/// The values that [`bind_loads`] binds.
-pub(in crate::wgsl) fn loaded<'k>(arena: &'k Arena, operand: &Operand<'_>) -> impl Fn(u16) -> Val<'k> + use<'k> {
-    let (group, lanes) = (operand.group, operand.lanes);
-    let tys: Vec<Ty> = group.accesses.iter().map(|access| Ty::of(access.dtype, lanes)).collect();
-    move |access| arena.name(format!("x{access}"), tys[usize::from(access)])
 }

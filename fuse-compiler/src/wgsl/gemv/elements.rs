@@ -113,7 +113,8 @@ fn read_in_row<'k>(
     rows: &RowPrologueKernel<'_>,
 ) -> Val<'k> {
     load(shader, main, operand, &rows.loads(), at);
-    let loaded = operand.loaded(shader);
+    let arena = shader.arena();
+    let loaded = |access| operand.loaded(arena, access);
     let place = OperandPlace { operand, loaded: &loaded, at, accumulators: &[] };
     rows.value(shader, main, ROW, &place)
 }

@@ -248,10 +248,7 @@ impl<'a> MatmulKernel<'a> {
                 let depth = format!("k0 + {p}{l}_k");
                 at.extend(if side == Side::Lhs { [outer, depth] } else { [depth, outer] });
                 let (arena, at) = (self.shader.arena(), self.shader.raws(&at));
-                let loaded = |access: u16| {
-                    let dtype = operand.group.accesses[usize::from(access)].dtype;
-                    arena.name(format!("{p}{l}_x{access}"), Ty::of(dtype, operand.lanes))
-                };
+                let loaded = |access| operand.named(arena, access, format!("{p}{l}_x{access}"));
                 let mut lines = Block::new();
                 let value = match (&self.row_prologue, side) {
                     _ if self.tile.coop_matrix().is_some() => loaded(operand.loads()[0]),

@@ -168,7 +168,7 @@ impl<'k> MatmulKernel<'k> {
                 }
                 let place = if side == Side::Lhs { [row_or_column, k] } else { [k, row_or_column] };
                 let at: Vec<Val<'k>> = self.axes.batch().into_iter().chain(place).collect();
-                let loaded = operand.loaded(&self.shader);
+                let loaded = |access| operand.loaded(arena, access);
                 let value = operand.value(&mut self.shader, b, &loaded, &at);
                 b.set(read, value);
             });

@@ -4,7 +4,7 @@ use super::{COMPUTED, Extents, Source};
 use crate::{
     kernel::{Block, Function, Ty, Val},
     wgsl::{
-        attention::score::{bind_loads, loaded},
+        attention::score::bind_loads,
         epilogue::parameters,
         expr::emit,
         operand::{Operand, OperandPlace},
@@ -64,7 +64,8 @@ fn values<'k>(
     let operand = Operand { group, body, value: weights[0], prefix: "s", lanes, buffer_lanes: lanes, lane_axis };
     bind_loads(shader, b, &operand, extents, place);
     let coordinates: Vec<Val<'k>> = extents.axes.batch().into_iter().chain(place).collect();
-    let loaded = loaded(shader.arena(), &operand);
+    let arena = shader.arena();
+    let loaded = |access| operand.named(arena, access, format!("x{access}"));
     let context = OperandPlace { operand: &operand, loaded: &loaded, at: &coordinates, accumulators: products };
     let values = emit(shader, b, body, lanes, operand.prefix, &context);
     weights.iter().map(|&weight| values[weight]).collect()

@@ -426,7 +426,7 @@ fn values_between_and_functions_of_the_block() {
     assert!((found[1].data[0] - 2.0 * h * (1.0 - h * h) * 0.5).abs() < 1e-12);
 }
 
-/// What a program may differentiate becomes kernels that pass naga, whatever it is made of.
+/// Gradients of all constructs become kernels that pass naga.
 #[test]
 fn gradients_compile() {
     for source in [
@@ -496,7 +496,7 @@ fn checkpoints_change_no_gradient() {
     }
 }
 
-/// Of a forward pass, the plan names what gradients read from memory, and no more.
+/// The plan names the values of a forward pass that gradients read from memory, and no more.
 #[test]
 fn the_plan_says_what_is_kept() {
     let attention = "let p = softmax(matmul(x, transpose(x))); let y = matmul(p, matmul(x, w));";
