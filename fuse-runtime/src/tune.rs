@@ -1,4 +1,4 @@
-//! Which variant is fastest, as data: tuning tables and what programs override.
+//! Tuning tables, which say as data which variant is fastest, and the overrides of programs.
 //!
 //! A launch plan asks, in this order: the program's overrides ([`Tuning`](tuning::Tuning)), the program's tables, the built-in
 //! tables of `tables/` about this environment and adapter, the cost model (`plan::cost`); where the model sees no difference,

@@ -301,7 +301,7 @@ enum Fuzzed {
 }
 
 impl Fuzzing {
-    /// Whether the fuzzed target runs kernels.
+    /// True if the fuzzed target runs kernels.
     pub(crate) fn needs_adapter(self) -> bool {
         self.what == Fuzzed::Programs
     }

@@ -80,7 +80,7 @@ impl Step {
         line
     }
 
-    /// Whether cargo runs test programs natively in this step.
+    /// True if cargo runs test programs natively in this step.
     fn is_test(&self) -> bool {
         let doc_tests = self.arguments.iter().any(|argument| argument == "--doc");
         self.program.is_none() && self.arguments[0] == "test" && !doc_tests

@@ -262,7 +262,7 @@ fn values(device: &Device, source: &str, count: usize, inputs: &[Value]) -> Vec<
     (0..count).map(|i| outputs[i / PACKED].iter().map(|&word| about(word, i)).collect()).collect()
 }
 
-/// Whether two results differ by more than roundings. Small ones may remain after large terms cancel.
+/// True if two results differ by more than roundings. Small ones may remain after large terms cancel.
 fn differ(stored: f64, fused: f64) -> bool {
     if stored.is_finite() && fused.is_finite() {
         let (most, least) = (stored.abs().max(fused.abs()), stored.abs().min(fused.abs()));
@@ -271,7 +271,7 @@ fn differ(stored: f64, fused: f64) -> bool {
     stored.is_nan() != fused.is_nan() || !stored.is_nan() && stored != fused
 }
 
-/// Whether a result is determined by a first one: nothing is promised for subnormal numbers and large angles.
+/// True if a result is determined by a first one: nothing is promised for subnormal numbers and large angles.
 fn is_promised(y: f64, second: &str) -> bool {
     let is_subnormal = y != 0.0 && y.abs() < f64::from(f32::MIN_POSITIVE);
     let is_angle = ["sin(", "cos(", "tan("].iter().any(|name| second.starts_with(name));

@@ -29,7 +29,7 @@ impl Dim {
         *self == Self::literal(1)
     }
 
-    /// Whether it can be part of a new parameter's type.
+    /// True if it can be part of a new parameter's type.
     pub(crate) fn is_plain(&self) -> bool {
         self.names.len() + usize::from(self.factor != 1) <= 1
     }

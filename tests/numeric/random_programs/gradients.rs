@@ -23,7 +23,7 @@ const TOLERANCE: f64 = 1e-8;
 /// Largest average share of programs whose derivative is infinite or NaN.
 const ROUGH_SHARE: f64 = 0.2;
 
-/// Whether programs are differentiated by this parameter.
+/// True if programs are differentiated by this parameter.
 fn is_differentiated(param: &Param) -> bool {
     param.ty.dtype.is_float() && !param.scalar && param.quantized.is_none()
 }

@@ -57,7 +57,7 @@ impl Module {
     }
 }
 
-/// What to measure.
+/// Options of a measurement.
 #[derive(Args)]
 pub(crate) struct Options {
     /// Only in this browser

@@ -125,7 +125,7 @@ fn executables(messages: &str) -> Vec<PathBuf> {
     parsed.filter_map(|message| message["executable"].as_str().map(PathBuf::from)).collect()
 }
 
-/// Whether a file is the test program of this name, to which cargo appends a hash.
+/// True if a file is the test program of this name, to which cargo appends a hash.
 fn is_of(module: &Path, name: &str) -> bool {
     let stem = module.file_stem().unwrap_or_default().to_string_lossy();
     stem.rsplit_once('-').is_some_and(|(of, _)| of == name)

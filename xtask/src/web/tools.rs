@@ -18,7 +18,7 @@ use crate::{
 pub(crate) struct CargoTool<'a> {
     pub(crate) package: &'static str,
     pub(crate) version: &'a str,
-    /// Whether another version will do.
+    /// True if another version will do.
     pub(crate) any_version: bool,
     pub(crate) program: &'static str,
     /// Optimization level. Building most of these programs takes longer than they ever run.

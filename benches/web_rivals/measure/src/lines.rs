@@ -112,7 +112,7 @@ fn runs(compared: &Compared, place: &Place<'_>) -> Vec<Line> {
     compared.versions.iter().map(run).collect()
 }
 
-/// Whether the browser's adapter is its own software rasterizer.
+/// True if the browser's adapter is its own software rasterizer.
 fn is_software(said: &str) -> bool {
     said.contains("swiftshader")
 }
