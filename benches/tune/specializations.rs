@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use fuse_gpu::{
     __private::launch_dynamic,
     AdapterKind, ControlFlow, Device, Error, Tuning,
-    artifact::{CHAIN, Schedule, UNROLL, Variant},
+    artifact::{CHAIN, Schedule, Variant, constants},
 };
 
 use crate::cases::Case;
@@ -28,8 +28,8 @@ fn all() -> [(&'static str, &'static str, Tuning); 5] {
     let written = || Tuning::default().unroll(1);
     [
         ("as written", "", written()),
-        ("unroll 2", UNROLL, written().unroll(2)),
-        ("unroll 4", UNROLL, written().unroll(4)),
+        ("unroll 2", constants::ROUNDS, written().unroll(2)),
+        ("unroll 4", constants::ROUNDS, written().unroll(4)),
         ("if", "switch product {", written().control_flow(ControlFlow::If)),
         ("switch", CHAIN, written().control_flow(ControlFlow::Switch)),
     ]

@@ -257,29 +257,6 @@ pub const UNIFORM_BLOCK: &str = "@group(0) @binding(0) var<uniform> p: Params;";
 /// Expression for [`Uniform::Workgroups`] in shaders.
 pub const UNIFORM_WORKGROUPS: &str = "p.workgroups";
 
-/// Declaration in shaders that selects exact functions over fast, less exact ones.
-pub const EXACT_MATH: &str = "const fuse_fast_math = false;";
-
-/// Replacement of [`EXACT_MATH`] for fast functions.
-pub const FAST_MATH: &str = "const fuse_fast_math = true;";
-
-/// Declaration that scales and offsets of a quantized parameter are `f16`, two in a word.
-///
-/// The parameter's number and [`NARROW_SCALES_END`] follow.
-pub const NARROW_SCALES: &str = "const fuse_wide_scales_";
-
-/// End of the line that starts with [`NARROW_SCALES`].
-pub const NARROW_SCALES_END: &str = " = false;";
-
-/// Replacement of [`NARROW_SCALES_END`] for `f32` scales, one per word.
-pub const WIDE_SCALES_END: &str = " = true;";
-
-/// Marker before a loop that may be unrolled: `for (var i = first; i < end; i += step) {`.
-///
-/// The loop closes at its own indentation. Its rounds do not synchronize, and its body neither changes the counter nor
-/// leaves the loop.
-pub const UNROLL: &str = "// unroll";
-
 /// Marker before a chain of `if x == 0u {` that may become a `switch`; `x {` follows.
 pub const CHAIN: &str = "// switch ";
 

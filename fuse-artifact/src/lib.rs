@@ -7,6 +7,7 @@
 //!
 //! [`operations`] holds the signatures of the language's operations, shared by the compiler and lazy tensors.
 
+pub mod constants;
 mod dtype;
 mod function;
 mod kernel;
@@ -24,9 +25,8 @@ use std::borrow::Cow;
 pub use dtype::{DType, DTypes};
 pub use function::{Check, Function, Param, ParamKind, QuantizedSpec, Relation, Symbol, SymbolSource, TensorSpec};
 pub use kernel::{
-    Access, Binding, CHAIN, CHAIN_END, COOP_MATRIX_SUBGROUP, Domain, DomainKind, EXACT_MATH, FAST_MATH, Features, Grid,
-    Kernel, NARROW_SCALES, NARROW_SCALES_END, Pass, Require, Scratch, Slot, Space, UNIFORM_BLOCK, UNIFORM_WORKGROUPS,
-    UNROLL, Uniform, Variant, WIDE_SCALES_END, Work,
+    Access, Binding, CHAIN, CHAIN_END, COOP_MATRIX_SUBGROUP, Domain, DomainKind, Features, Grid, Kernel, Pass, Require,
+    Scratch, Slot, Space, UNIFORM_BLOCK, UNIFORM_WORKGROUPS, Uniform, Variant, Work,
 };
 pub use packing::Packing;
 pub use plan::{Plan, PlanGroup, Refusal};

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use fuse_compiler::interp::run_bounded;
 use fuse_gpu::{
     ControlFlow, Device, Error, Tensor1, Tensor2, Tuning,
-    artifact::{CHAIN, UNROLL, Variant},
+    artifact::{CHAIN, Variant, constants::ROUNDS},
     fuse,
 };
 use fuse_test_support::{adapter::Arguments, compare::compare, compile, data, wait};
@@ -185,7 +185,7 @@ fn tables_ask_for_specializations() {
 
 /// Parts of a shader that other specializations write differently.
 fn has_specializations(variant: &Variant) -> bool {
-    let marks = [UNROLL, CHAIN, "switch "];
+    let marks = [ROUNDS, CHAIN, "switch "];
     variant.passes.iter().any(|pass| marks.iter().any(|mark| pass.wgsl.contains(mark)))
 }
 

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use fuse_artifact::constants::{MOST_ROUNDS, ROUNDS};
+
 use super::{Arena, IntoVal, Ty, Val};
 
 /// A statement.
@@ -44,8 +46,6 @@ pub struct Range<'k> {
     pub end: Val<'k>,
     /// The difference of one value to the next.
     pub step: Val<'k>,
-    /// True if the runtime may unroll the loop.
-    pub unrollable: bool,
 }
 
 /// Statements in order.
@@ -147,10 +147,13 @@ impl<'k> Block<'k> {
         body: impl FnOnce(&mut Self, Val<'k>),
     ) {
         let (end, step) = (end.into_val(begin), step.into_val(begin));
-        self.add_range(counter, [begin, end, step], false, body);
+        let value = begin.arena().name(counter, begin.ty());
+        let range = Range { counter: counter.to_owned(), begin, end, step };
+        self.statements.push(Statement::For(range, Self::of(|b| body(b, value))));
     }
 
-    /// As [`range`](Self::range), of a loop that the runtime may unroll.
+    /// As [`range`](Self::range), of a loop that the runtime may unroll: each round does the work of as many rounds as the shader's
+    /// constant [`ROUNDS`] says. The body waits for no other invocation.
     pub fn unrollable(
         &mut self,
         counter: &str,
@@ -159,20 +162,19 @@ impl<'k> Block<'k> {
         step: u32,
         body: impl FnOnce(&mut Self, Val<'k>),
     ) {
-        self.add_range(counter, [begin, end, step.into_val(begin)], true, body);
-    }
-
-    fn add_range(
-        &mut self,
-        counter: &str,
-        [begin, end, step]: [Val<'k>; 3],
-        unrollable: bool,
-        body: impl FnOnce(&mut Self, Val<'k>),
-    ) {
-        let value = begin.arena().name(counter, begin.ty());
-        let block = Self::of(|b| body(b, value));
-        let range = Range { counter: counter.to_owned(), begin, end, step, unrollable };
-        self.statements.push(Statement::For(range, block));
+        let rounds = begin.arena().name(ROUNDS, Ty::U32);
+        let count = match (begin.as_u32(), end.as_u32()) {
+            (Some(begin), Some(end)) => Some(end.saturating_sub(begin).div_ceil(step)),
+            _ => None,
+        };
+        // Otherwise the last round may have fewer.
+        let full = count.is_some_and(|count| count.is_multiple_of(MOST_ROUNDS));
+        self.range(&format!("{counter}_0"), begin, end, rounds * step, |b, first| {
+            b.range("round", begin.arena().u32(0), rounds, 1, |b, round| {
+                let value = b.bind(counter, first + round * step);
+                b.when_some((!full).then(|| rounds.eq(1).or(value.lt(end))), |b| body(b, value));
+            });
+        });
     }
 
     /// A loop that runs while a condition holds.
@@ -210,10 +212,9 @@ impl<'k> Block<'k> {
         self.statements.push(Statement::Raw(statement.to_string()));
     }
 
-    /// Starts a loop, in shader text, that the runtime may unroll.
+    /// Starts a loop in shader text.
     pub fn unrollable_line(&mut self, counter: &str, first: &str, end: &str, step: u32) {
         let step = if step == 1 { "++".to_owned() } else { format!(" += {step}u") };
-        self.line(fuse_artifact::UNROLL);
         self.line(format!("for (var {counter} = {first}; {counter} < {end}; {counter}{step}) {{"));
     }
 }

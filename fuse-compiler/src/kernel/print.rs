@@ -5,8 +5,6 @@ use std::{
     iter,
 };
 
-use fuse_artifact::UNROLL;
-
 use super::{
     Arena, Block, Expr, Function, Literal, Scalar, Statement, Ty, UnaryOp, Val, types::Compound, value::BinaryOp,
 };
@@ -161,9 +159,6 @@ impl Writer<'_> {
                 self.line(&[T("}")]);
             }
             Statement::For(range, body) => {
-                if range.unrollable {
-                    self.line(&[T(UNROLL)]);
-                }
                 let counter = &range.counter;
                 let one = matches!(range.step.as_literal(), Some(Literal::U32(1)));
                 let step: &[Part<'_>] = if one { &[T("++")] } else { &[T(" += "), V(range.step)] };

@@ -244,7 +244,7 @@ impl<'k> Val<'k> {
         })
     }
 
-    fn as_u32(self) -> Option<u32> {
+    pub(super) fn as_u32(self) -> Option<u32> {
         match self.as_literal() {
             Some(Literal::U32(value)) => Some(value),
             _ => None,

@@ -246,7 +246,6 @@ table! {
                 var c3 = $U();
                 var k0 = y;
                 var k1 = $U();
-                // unroll
                 for (var round = 0u; round < 10u; round++) {
                   let high0 = fuse_multiply_high$S(c0, 0xd2511f53u);
                   let high1 = fuse_multiply_high$S(c2, 0xcd9e8d57u);

@@ -10,7 +10,7 @@ mod texts;
 
 use std::borrow::Cow;
 
-use fuse_artifact::{DType, EXACT_MATH};
+use fuse_artifact::DType;
 
 use self::texts::{Helper, LIBRARY};
 use crate::{
@@ -59,7 +59,7 @@ impl Helpers {
         self.used.push((name, lanes));
     }
 
-    /// The texts of all used functions, exact until the runtime says otherwise ([`EXACT_MATH`]).
+    /// The texts of all used functions.
     pub fn text(&self) -> String {
         let mut text = String::new();
         for &(name, lanes) in &self.used {
@@ -70,7 +70,7 @@ impl Helpers {
             text += &typed(&whole, lanes);
             text.push('\n');
         }
-        if text.contains("fuse_fast_math") { format!("{EXACT_MATH}\n{text}") } else { text }
+        text
     }
 
     /// `value`, or `x` where that is NaN.

@@ -3,7 +3,7 @@
 //! A shader that reads such a tensor has functions for it, named by its parameter's number. Products have faster ways to
 //! read whole words (`tiles`, `gemv`), which share the function of the scales.
 
-use fuse_artifact::{DType, NARROW_SCALES, NARROW_SCALES_END, Packing, Slot};
+use fuse_artifact::{DType, Packing, Slot, constants};
 
 use super::{
     loads::{Gather, element},
@@ -48,10 +48,7 @@ impl<'k> Quantized<'_, 'k> {
 
 /// Declares whether the scales of a parameter are `f32`, a constant that the launch's form decides, and returns it.
 pub(super) fn declare_wide<'k>(shader: &mut Shader<'k>, param: u16) -> Val<'k> {
-    if shader.declares(&format!("wide_{param}")) {
-        shader.text(&Block::of(|b| b.line(format!("{NARROW_SCALES}{param}{NARROW_SCALES_END}"))));
-    }
-    shader.arena().name(format!("fuse_wide_scales_{param}"), Ty::BOOL)
+    shader.constant(&constants::wide_scales(param), false)
 }
 
 /// Declares `scale_{param}(at)`: scale and offset of the group with this number.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use fuse_artifact::{Binding, COOP_MATRIX_SUBGROUP, DType, Grid, Pass, Size, Slot, UNIFORM_BLOCK, Uniform};
+use fuse_artifact::{Binding, COOP_MATRIX_SUBGROUP, DType, Grid, Pass, Size, Slot, UNIFORM_BLOCK, Uniform, constants};
 
 use super::{builtins::Helpers, names::Names};
 use crate::{
@@ -31,6 +31,8 @@ pub struct Shader<'k> {
     bindings: Vec<Buffer>,
     /// Helper functions in use.
     pub helpers: Helpers,
+    /// Constants that the runtime sets, with their defaults.
+    constants: Vec<(String, bool)>,
     /// Names of declarations that several places of a shader ask for, each written once.
     declared: Vec<String>,
     /// Declarations at module scope, in order.
@@ -73,6 +75,7 @@ impl<'k> Shader<'k> {
             uniforms: vec![],
             bindings: vec![],
             helpers: Helpers::default(),
+            constants: vec![],
             declared: vec![],
             items: vec![],
             main: Block::new(),
@@ -200,6 +203,14 @@ impl<'k> Shader<'k> {
         }
     }
 
+    /// A constant that the runtime sets ([`constants`]), with its default.
+    pub fn constant(&mut self, name: &str, default: bool) -> Val<'k> {
+        if !self.constants.iter().any(|(known, _)| known == name) {
+            self.constants.push((name.to_owned(), default));
+        }
+        self.arena.name(name, Ty::BOOL)
+    }
+
     /// Whether [`declare`](Self::declare) was given this name.
     pub fn is_declared(&self, name: &str) -> bool {
         self.declared.iter().any(|known| known == name)
@@ -285,7 +296,7 @@ impl<'k> Shader<'k> {
 
     /// The finished pass.
     pub fn finish(self, grid: Grid, workgroup_size: u32) -> Pass {
-        let helpers = self.helpers.text();
+        let code = self.code(workgroup_size);
         let mut text = String::new();
         if self.f16 {
             text += "enable f16;\n";
@@ -309,7 +320,32 @@ impl<'k> Shader<'k> {
             let _ = writeln!(text, "@group(0) @binding({}) var<storage, {mode}> {}: array<{ty}>;", i + 1, buffer.name);
         }
         text += NON_FINITE;
-        let _ = write!(text, "\n{helpers}");
+        for (name, default) in &self.constants {
+            text += &constants::declaration(name, default);
+            text.push('\n');
+        }
+        for (name, default) in [(constants::FAST_MATH, "false"), (constants::ROUNDS, "1u")] {
+            if code.contains(name) {
+                text += &constants::declaration(name, default);
+                text.push('\n');
+            }
+        }
+        text.push('\n');
+        text += &code;
+        Pass {
+            wgsl: text.into(),
+            bindings: self.bindings.into_iter().map(|buffer| buffer.binding).collect::<Vec<_>>().into(),
+            uniforms: self.uniforms.into_iter().map(|(uniform, ..)| uniform).collect::<Vec<_>>().into(),
+            grid,
+            workgroup_size,
+            workgroup_bytes: self.workgroup_bytes,
+            pins_loads: self.pins_loads,
+        }
+    }
+
+    /// Functions, structures, variables and the entry point.
+    fn code(&self, workgroup_size: u32) -> String {
+        let mut text = self.helpers.text();
         for item in &self.items {
             match item {
                 Item::Text(lines) => text += &print::block(self.arena, lines, 0),
@@ -327,15 +363,7 @@ impl<'k> Shader<'k> {
             if self.smallest_subgroup > 0 { SUBGROUP_INPUTS } else { "" },
             print::block(self.arena, &self.main, 1)
         );
-        Pass {
-            wgsl: text.into(),
-            bindings: self.bindings.into_iter().map(|buffer| buffer.binding).collect::<Vec<_>>().into(),
-            uniforms: self.uniforms.into_iter().map(|(uniform, ..)| uniform).collect::<Vec<_>>().into(),
-            grid,
-            workgroup_size,
-            workgroup_bytes: self.workgroup_bytes,
-            pins_loads: self.pins_loads,
-        }
+        text
     }
 }
 

@@ -1,23 +1,19 @@
 //! Specializations: shaders adapted at run time.
 //!
 //! Input: a [`Pass`] and a [`Style`]. Output: the shader for the driver. It differs from the validated shader only by
-//! constants, which are declarations on lines of their own, and by the form of loops (`unroll`) and branches
-//! (`branches`) that the compiler marked.
+//! the [constants](fuse_artifact::constants) at its head, and by the form of branches (`branches`) that the compiler
+//! marked.
 
 mod branches;
-mod unroll;
 
 use std::{borrow::Cow, collections::HashSet};
 
 use fuse_artifact::{
-    EXACT_MATH, FAST_MATH, NARROW_SCALES, NARROW_SCALES_END, Pass, Slot, UNIFORM_BLOCK, UNIFORM_WORKGROUPS, UNROLL,
-    Uniform, WIDE_SCALES_END,
+    Pass, Slot, UNIFORM_BLOCK, UNIFORM_WORKGROUPS, Uniform,
+    constants::{FAST_MATH, ROUNDS, declaration, wide_scales},
 };
 
-use self::{
-    branches::{has_chain, has_switch, with_ifs, with_switches},
-    unroll::unrolled,
-};
+use self::branches::{has_chain, has_switch, with_ifs, with_switches};
 use crate::context::control_flow::{ControlFlow, UNROLL_FACTORS};
 
 /// Wishes of programs about all shaders of some launches.
@@ -47,10 +43,10 @@ impl Specialization {
     /// Specializes `pass` to a style and to quantized parameters `wide` with scales of `f32`. If given, `words` of the
     /// uniform block become constants, unless launches of equal shapes differ in them.
     pub(crate) fn new(pass: &Pass, style: Style, words: Option<&[u32]>, wide: &[u16]) -> Self {
-        let fast_math = style.fast_math && pass.wgsl.contains(EXACT_MATH);
+        let fast_math = style.fast_math && pass.wgsl.contains(&declaration(FAST_MATH, false));
         let differ = pass.uniforms.iter().any(|uniform| matches!(uniform, Uniform::Scalar { .. }));
         let sizes = words.filter(|words| !words.is_empty() && !differ).map(Into::into);
-        let unroll = if style.unroll > 1 && pass.wgsl.contains(UNROLL) { style.unroll } else { 0 };
+        let unroll = if style.unroll > 1 && pass.wgsl.contains(&declaration(ROUNDS, "1u")) { style.unroll } else { 0 };
         let control_flow = style.control_flow.filter(|flow| match flow {
             ControlFlow::If => has_switch(&pass.wgsl.text()),
             ControlFlow::Switch => has_chain(&pass.wgsl.text()),
@@ -76,16 +72,23 @@ impl Specialization {
     /// The shader of the pass in this specialization.
     pub(crate) fn text<'p>(&self, pass: &'p Pass) -> Cow<'p, str> {
         let text = pass.wgsl.text();
-        let text = if self.style.fast_math { text.replacen(EXACT_MATH, FAST_MATH, 1).into() } else { text };
-        let text = if self.style.unroll > 1 { unrolled(&text, self.style.unroll).into() } else { text };
-        let text = match self.style.control_flow {
+        let mut text = match self.style.control_flow {
             Some(ControlFlow::If) => with_ifs(&text).into(),
             Some(ControlFlow::Switch) => with_switches(&text).into(),
             None => text,
         };
-        let text = self.wide.iter().fold(text, |text, &param| {
-            text.replacen(&scales_line(param, NARROW_SCALES_END), &scales_line(param, WIDE_SCALES_END), 1).into()
-        });
+        let mut set = |name: &str, default: &str, value: &str| {
+            text = text.replacen(&declaration(name, default), &declaration(name, value), 1).into();
+        };
+        if self.style.fast_math {
+            set(FAST_MATH, "false", "true");
+        }
+        if self.style.unroll > 1 {
+            set(ROUNDS, "1u", &format!("{}u", self.style.unroll));
+        }
+        for &param in &self.wide {
+            set(&wide_scales(param), "false", "true");
+        }
         match &self.sizes {
             Some(words) => with_sizes(&text, pass, words).into(),
             None => text,
@@ -96,10 +99,6 @@ impl Specialization {
 /// Parameters whose scales a pass reads.
 fn quantized(pass: &Pass) -> impl Iterator<Item = u16> {
     pass.bindings.iter().filter_map(|binding| if let Slot::Scales(param) = binding.slot { Some(param) } else { None })
-}
-
-fn scales_line(param: u16, end: &str) -> String {
-    format!("{NARROW_SCALES}{param}{end}")
 }
 
 /// Replaces the uniform block by `words`, in a private variable that nothing writes: the driver knows its value, but
@@ -141,8 +140,11 @@ mod tests {
 
     fn pass(uniforms: Vec<Uniform>) -> Pass {
         Pass {
-            wgsl: format!("struct Params {{\n}}\n\n{UNIFORM_BLOCK}\n{EXACT_MATH}\nfn f() {{ {UNIFORM_WORKGROUPS} }}\n")
-                .into(),
+            wgsl: format!(
+                "struct Params {{\n}}\n\n{UNIFORM_BLOCK}\n{}\nfn f() {{ {UNIFORM_WORKGROUPS} }}\n",
+                declaration(FAST_MATH, false)
+            )
+            .into(),
             bindings: vec![].into(),
             uniforms: uniforms.into(),
             grid: Grid::Elements { per_workgroup: 1 },
@@ -161,7 +163,7 @@ mod tests {
         let pass = pass(vec![Uniform::Count, Uniform::Workgroups]);
         let special = specialization(&pass, false, Some(&[7, 2]));
         let expected = "struct Params {\n}\n\nvar<private> p: Params = Params(7u, 2u);\n";
-        assert_eq!(special.text(&pass), format!("{expected}{EXACT_MATH}\nfn f() {{ 2u }}\n"));
+        assert_eq!(special.text(&pass), format!("{expected}{}\nfn f() {{ 2u }}\n", declaration(FAST_MATH, false)));
         assert_eq!((special.uniform_bytes(&pass), specialization(&pass, false, None).uniform_bytes(&pass)), (0, 16));
     }
 
@@ -176,7 +178,7 @@ mod tests {
     #[test]
     fn only_texts_with_loops_and_choices_have_such_forms() {
         let plain = pass(vec![]);
-        let loops = Pass { wgsl: "// unroll\nfor (var x = 0u; x < n; x++) {\n}\n".into(), ..plain.clone() };
+        let loops = Pass { wgsl: declaration(ROUNDS, "1u").into(), ..plain.clone() };
         let switch = Pass { wgsl: "switch x {\n  default: {\n  }\n}\n".into(), ..plain.clone() };
         let unrolled = |factor| Style { unroll: factor, ..Style::default() };
         let flow = |flow| Style { control_flow: Some(flow), ..Style::default() };
@@ -189,7 +191,7 @@ mod tests {
     #[test]
     fn only_texts_with_fast_functions_have_a_fast_form() {
         let pass = pass(vec![Uniform::Count]);
-        assert!(specialization(&pass, true, None).text(&pass).contains(FAST_MATH));
+        assert!(specialization(&pass, true, None).text(&pass).contains(&declaration(FAST_MATH, true)));
         let plain = Pass { wgsl: "fn f() {}".into(), ..pass };
         assert_eq!(specialization(&plain, true, None), Specialization::default());
         assert_eq!(texts(&plain, &[]), ["fn f() {}"]);

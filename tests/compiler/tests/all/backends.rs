@@ -10,7 +10,10 @@ use std::{
     thread,
 };
 
-use fuse_artifact::{FAST_MATH, Features, Pass};
+use fuse_artifact::{
+    Features, Pass,
+    constants::{FAST_MATH, ROUNDS, declaration},
+};
 use fuse_compiler::validate::capabilities;
 use fuse_runtime::__private::texts;
 use fuse_test_support::{Program, compile, corpus};
@@ -169,9 +172,9 @@ impl Report {
             );
             let has = |part: &str| usize::from(text.contains(part));
             self.constant += has("var<private> p: Params = ");
-            self.fast += has(FAST_MATH);
-            // Heads of loops with an outer counter, and branches that only specializations contain.
-            self.unrolled += has("for (; ");
+            self.fast += has(&declaration(FAST_MATH, true));
+            self.unrolled += usize::from([2, 4].map(|n| has(&declaration(ROUNDS, format!("{n}u")))) != [0, 0]);
+            // Branches that only specializations contain.
             self.chains += has("if product == 0u {");
             self.switches += has("switch group {");
         }
