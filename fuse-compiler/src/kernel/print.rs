@@ -221,6 +221,7 @@ impl Writer<'_> {
                     UnaryOp::Not => "!",
                     UnaryOp::BitNot => "~",
                     UnaryOp::AddressOf => "&",
+                    UnaryOp::Deref => "*",
                 });
                 // `--x` would be another operator.
                 self.expr(*x, if *op == UnaryOp::Neg { Precedence::Primary } else { Precedence::Unary });

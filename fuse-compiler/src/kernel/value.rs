@@ -48,6 +48,8 @@ pub enum UnaryOp {
     BitNot,
     /// `&x`, a pointer to a variable.
     AddressOf,
+    /// `*x`, the variable that a pointer points to.
+    Deref,
 }
 
 /// An operator of two operands.
@@ -420,6 +422,15 @@ impl<'k> Val<'k> {
     pub fn pointer(self) -> Self {
         let ty = self.arena.pointer(self.ty());
         self.unary(UnaryOp::AddressOf, ty)
+    }
+
+    /// The variable that this pointer points to.
+    pub fn deref(self) -> Self {
+        let to = |parts: &Compound| match parts {
+            Compound::Pointer { to } => *to,
+            _ => Ty::Unknown,
+        };
+        self.unary(UnaryOp::Deref, self.arena.parts(self.ty(), to).unwrap_or(Ty::Unknown))
     }
 
     /// The value in each of `lanes` components.

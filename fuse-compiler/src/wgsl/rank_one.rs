@@ -1,74 +1,71 @@
-//! Rank-one updates: what an invocation adds to its sums at one depth, the products of its rows' values with its columns'.
+//! Rank-one updates: at each depth an invocation adds the products of its rows' values and its columns' values to its sums.
 
-use super::shader::Shader;
-use crate::kernel::Block;
-use std::fmt;
-
-use fuse_artifact::DType;
-
-use super::builtins::{scalar_type, vector_type};
+use super::{
+    epilogue::{multiply_add, parameters},
+    shader::Shader,
+};
+use crate::kernel::{Block, Function, Ty, Val};
 
 /// Sums of an invocation from which on they are added to one by one, in an order of their own.
 const SUMS_IN_ORDER: u32 = 64;
 
-/// Adds what `a0 …` and `b{product}0 …`, vectors of four rows and of four columns, multiply to, to the fields
-/// `s{product}{row}_{vector of columns}` of what `c` points to, for each product of several that share their rows.
-pub(super) fn add_products<'k>(lines: &mut Block<'k>, dtype: DType, [rows, columns]: [u32; 2], products: &[String]) {
-    if rows * columns < SUMS_IN_ORDER {
-        let ty = vector_type(dtype, 4);
+/// Declares a structure of sums, and a function that adds products to it. Each of several products that share their rows has, for
+/// each row and vector of four columns, a field `s{product}{row}_{vector}` of type `ty`.
+///
+/// A function, which drivers inline, because it makes the shader a fraction as long.
+pub(super) fn declare<'k>(
+    shader: &mut Shader<'k>,
+    [name, function]: [&str; 2],
+    ty: Ty,
+    [rows, vectors]: [u32; 2],
+    products: &[String],
+) -> Ty {
+    let arena = shader.arena();
+    let of_row = |p: &str, row: u32| (0..vectors).map(|j| (field(p, row, j), ty)).collect::<Vec<_>>();
+    let fields = products.iter().flat_map(|p| (0..rows).flat_map(move |row| of_row(p, row)));
+    let sums = shader.structure(name, fields.collect());
+    let factors =
+        |name: &str, count: u32| -> Vec<Val<'k>> { (0..count).map(|n| arena.name(format!("{name}{n}"), ty)).collect() };
+    let c = arena.name("c", arena.pointer(sums));
+    let a = factors("a", rows / 4);
+    let columns: Vec<Vec<Val<'k>>> = products.iter().map(|p| factors(&format!("b{p}"), vectors)).collect();
+    let mut body = Block::new();
+    add_products(&mut body, c.deref(), &a, products, &columns);
+    let all: Vec<Val<'k>> = [c].into_iter().chain(a).chain(columns.concat()).collect();
+    let parameters = parameters(&all).collect();
+    shader.function(Function { name: function.to_owned(), parameters, result: None, body });
+    sums
+}
+
+
+/// The field of four sums.
+pub(super) fn field(product: &str, row: u32, vector: u32) -> String {
+    format!("s{product}{row}_{vector}")
+}
+
+/// Adds the products of vectors of four rows and of four columns to sums.
+fn add_products<'k>(b: &mut Block<'k>, sums: Val<'k>, a: &[Val<'k>], products: &[String], columns: &[Vec<Val<'k>>]) {
+    let (rows, vectors) = (4 * a.len() as u32, columns[0].len() as u32);
+    let of_row = |row: u32| a[row as usize / 4].lane(row % 4);
+    let sum = |p: &str, row: u32, vector: u32| sums.field(&field(p, row, vector));
+    if rows * 4 * vectors < SUMS_IN_ORDER {
         for row in 0..rows {
-            for product in products {
-                for j in 0..columns / 4 {
-                    add(
-                        lines,
-                        dtype,
-                        format_args!("(*c).s{product}{row}_{j}"),
-                        format_args!("{ty}(a{}[{}])", row / 4, row % 4),
-                        format_args!("b{product}{j}"),
-                    );
+            for (p, columns) in products.iter().zip(columns) {
+                for (&columns, vector) in columns.iter().zip(0..) {
+                    let sum = sum(p, row, vector);
+                    b.set(sum, multiply_add(sum, of_row(row).splat(4), columns));
                 }
             }
         }
         return;
     }
-    for product in products {
-        for [row, column] in order(rows, columns) {
+    for (p, columns) in products.iter().zip(columns) {
+        for [row, column] in order(rows, 4 * vectors) {
             let (vector, lane) = (column / 4, column % 4);
-            add(
-                lines,
-                dtype,
-                format_args!("(*c).s{product}{row}_{vector}[{lane}]"),
-                format_args!("a{}[{}]", row / 4, row % 4),
-                format_args!("b{product}{vector}[{lane}]"),
-            );
+            let sum = sum(p, row, vector).lane(lane);
+            b.set(sum, multiply_add(sum, of_row(row), columns[vector as usize].lane(lane)));
         }
     }
-}
-
-fn add<'k>(lines: &mut Block<'k>, dtype: DType, sum: fmt::Arguments<'_>, a: fmt::Arguments<'_>, b: fmt::Arguments<'_>) {
-    match scalar_type(dtype) {
-        "f32" => lines.statement(format_args!("{sum} = fma({a}, {b}, {sum});")),
-        _ => lines.statement(format_args!("{sum} += {a} * {b};")),
-    }
-}
-
-/// Declares a structure of sums in `f32`, of so many rows and vectors of four columns, and the function that adds products to it
-/// ([`add_products`]).
-pub(super) fn declare<'k>(shader: &mut Shader<'k>, [sums, function]: [&str; 2], [rows, vectors]: [u32; 2]) {
-    let mut lines = Block::new();
-    lines.line(format!("struct {sums} {{"));
-    for i in 0..rows {
-        for j in 0..vectors {
-            lines.line(format!("s{i}_{j}: vec4<f32>,"));
-        }
-    }
-    lines.line("}");
-    let parameters = |name: &str, count: u32| (0..count).map(|n| format!(", {name}{n}: vec4<f32>")).collect::<String>();
-    let (a, b) = (parameters("a", rows / 4), parameters("b", vectors));
-    lines.line(format!("fn {function}(c: ptr<function, {sums}>{a}{b}) {{"));
-    add_products(&mut lines, DType::F32, [rows, 4 * vectors], &[String::new()]);
-    lines.line("}");
-    shader.text(&lines);
 }
 
 /// The order in which an invocation adds to its sums: two rows at a time, column by column, there and back. Drivers keep it, and

@@ -26,11 +26,11 @@ pub(super) mod streams;
 mod unstaged;
 
 use super::{
-    builtins::{scalar_type, vector_type},
+    builtins::scalar_type,
     epilogue::{Axes, Epilogue, declare_partial, finish_call, parameters, place_parameters, rhs_prefixes, sum_dtype},
     grid,
     names::Names,
-    rank_one::add_products,
+    rank_one,
     row_prologue::RowPrologueKernel,
     shader::Shader,
 };
@@ -110,7 +110,6 @@ fn pass(
     text.locate();
     text.reduce_operand();
     text.declare_sums();
-    text.declare_update();
     match grouped {
         Some(grouped) => text.branches(grouped),
         None => {
@@ -270,40 +269,16 @@ impl<'a> MatmulKernel<'a> {
         }
     }
 
-    /// Declares this invocation's sums `c`.
+    /// Declares this invocation's sums `c`, and `update`, which adds the products of one depth to them.
     fn declare_sums(&mut self) {
         if self.tile.coop_matrix().is_some() {
             self.declare_matrix_sums();
             return;
         }
-        let ty = vector_type(self.sum, 4);
-        let mut lines = Block::new();
-        lines.line("struct Sums {");
-        for field in self.sum_fields() {
-            lines.line(format!("{field}: {ty},"));
-        }
-        lines.line("}");
-        self.shader.text(&lines);
-        self.main.line("var c = Sums();");
-    }
-
-    /// Declares `update`, which adds the products of one depth to the sums.
-    ///
-    /// A function, which drivers inline, because it makes the text a fraction as long.
-    fn declare_update(&mut self) {
-        if self.tile.coop_matrix().is_some() {
-            return;
-        }
-        let ty = vector_type(self.sum, 4);
-        let (rows, columns) = (self.tile.invocation_rows, self.tile.invocation_columns / 4);
-        let mut lines = Block::new();
-        let parameters = |name: &str, count: u32| (0..count).map(|n| format!(", {name}{n}: {ty}")).collect::<String>();
-        let a = parameters("a", rows / 4);
-        let b = self.products.iter().map(|p| parameters(&format!("b{p}"), columns)).collect::<String>();
-        lines.line(format!("fn update(c: ptr<function, Sums>{a}{b}) {{"));
-        add_products(&mut lines, self.sum, [rows, 4 * columns], &self.products);
-        lines.line("}");
-        self.shader.text(&lines);
+        let extents = [self.tile.invocation_rows, self.tile.invocation_columns / 4];
+        let ty = Ty::of(self.sum, 4);
+        let sums = rank_one::declare(&mut self.shader, ["Sums", "update"], ty, extents, &self.products);
+        self.main.var("c", self.shader.arena().construct(sums, &[]));
     }
 
     /// The names of an invocation's vectors of four sums.

@@ -6,15 +6,15 @@
 //! slices; while one is multiplied, the next is on its way into registers. Invocations that share a row are neighbors;
 //! each adds up the exponentials of its own scores, and only at the end are those sums taken together.
 
-use crate::kernel::Block;
+use crate::kernel::{Block, Ty};
 use std::collections::BTreeSet;
 
 use fuse_artifact::{Grid, Pass, schedule::AttentionTile};
 
-use super::{Extents, Input, LOWEST, Source, begin, locate, output::finish};
+use super::{COMPUTED, Extents, Input, LOWEST, Source, begin, locate, output::finish};
 use crate::wgsl::{
     names::Names,
-    rank_one::declare,
+    rank_one,
     shader::Shader,
     stage::{Stage, is_multiple, swizzle},
 };
@@ -95,8 +95,20 @@ impl AttentionKernel<'_> {
     /// Declares the sums of scores and outputs, and the functions that add the products of one step to them.
     fn declare_sums(&mut self) {
         let [scores, outputs] = self.vectors();
-        declare(&mut self.shader, ["Scores", "add_scores"], [self.tile.rows, scores]);
-        declare(&mut self.shader, ["Outputs", "add_outputs"], [self.tile.rows, outputs]);
+        rank_one::declare(
+            &mut self.shader,
+            ["Scores", "add_scores"],
+            Ty::of(COMPUTED, 4),
+            [self.tile.rows, scores],
+            &[String::new()],
+        );
+        rank_one::declare(
+            &mut self.shader,
+            ["Outputs", "add_outputs"],
+            Ty::of(COMPUTED, 4),
+            [self.tile.rows, outputs],
+            &[String::new()],
+        );
     }
 
     /// Places of this invocation, the resident queries, and what is kept for each row.

@@ -4,14 +4,14 @@
 //! memory, transposed, one sum after the other, and are multiplied with what the sum adds up. Operands pass through workgroup
 //! memory in slices; while one is multiplied, the next is on its way into registers.
 
-use crate::kernel::Block;
+use crate::kernel::{Block, Ty};
 use std::collections::BTreeSet;
 
 use fuse_artifact::{Grid, Pass, schedule::WeightedSum as Tile};
 
-use super::{Extents, Input, Source};
+use super::{COMPUTED, Extents, Input, Source};
 use crate::wgsl::{
-    rank_one::declare,
+    rank_one,
     shader::Shader,
     stage::{Stage, is_multiple, swizzle},
 };
@@ -88,8 +88,20 @@ impl WeightedSumTile<'_> {
     /// Declares the sums of products and outputs, and the functions that add to them.
     fn declare(&mut self) {
         let (rows, outputs) = (self.tile.invocation_rows, self.output_vectors());
-        declare(&mut self.shader, ["Products", "add_products"], [rows, 1]);
-        declare(&mut self.shader, ["Outputs", "add_outputs"], [rows, outputs]);
+        rank_one::declare(
+            &mut self.shader,
+            ["Products", "add_products"],
+            Ty::of(COMPUTED, 4),
+            [rows, 1],
+            &[String::new()],
+        );
+        rank_one::declare(
+            &mut self.shader,
+            ["Outputs", "add_outputs"],
+            Ty::of(COMPUTED, 4),
+            [rows, outputs],
+            &[String::new()],
+        );
     }
 
     /// Places of this invocation, and its sums.
