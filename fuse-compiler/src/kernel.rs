@@ -19,6 +19,8 @@ mod function;
 pub mod print;
 mod types;
 mod value;
+#[cfg(feature = "verify")]
+pub mod verify;
 
 pub use block::{Block, Statement};
 pub use function::Function;

@@ -207,6 +207,17 @@ impl Arena {
         self.compounds.borrow().get(usize::from(number)).map(read)
     }
 
+    #[cfg(feature = "verify")]
+    pub(super) fn has_raw(&self) -> bool {
+        self.nodes.borrow().iter().any(|(expr, _)| matches!(expr, Expr::Raw(_)))
+    }
+
+    /// The value with this number.
+    #[cfg(feature = "verify")]
+    pub(super) fn value(&self, id: u32) -> Val<'_> {
+        Val { arena: self, id }
+    }
+
     /// The expression with this number.
     pub(super) fn expr<R>(&self, id: u32, read: impl FnOnce(&Expr) -> R) -> R {
         read(&self.nodes.borrow()[id as usize].0)

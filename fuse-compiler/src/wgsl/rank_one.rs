@@ -37,7 +37,6 @@ pub(super) fn declare<'k>(
     sums
 }
 
-
 /// The field of four sums.
 pub(super) fn field(product: &str, row: u32, vector: u32) -> String {
     format!("s{product}{row}_{vector}")

@@ -332,6 +332,8 @@ impl<'k> Shader<'k> {
         }
         text.push('\n');
         text += &code;
+        #[cfg(feature = "verify")]
+        self.verify(&text);
         Pass {
             wgsl: text.into(),
             bindings: self.bindings.into_iter().map(|buffer| buffer.binding).collect::<Vec<_>>().into(),
@@ -340,6 +342,49 @@ impl<'k> Shader<'k> {
             workgroup_size,
             workgroup_bytes: self.workgroup_bytes,
             pins_loads: self.pins_loads,
+        }
+    }
+
+    /// Checks the kernel, whose text is `text`.
+    #[cfg(feature = "verify")]
+    fn verify(&self, text: &str) {
+        use crate::kernel::verify::{Global, Module};
+        let global = |name: &str, ty, uniform| Global { name: name.to_owned(), ty, uniform };
+        let vector = Ty::vector(Scalar::U32, 3);
+        let mut globals = vec![
+            global("p", Ty::Unknown, true),
+            global("fuse_nan_bits", Ty::U32, true),
+            global("fuse_inf_bits", Ty::U32, true),
+            global(constants::ROUNDS, Ty::U32, true),
+            global("workgroup", vector, true),
+            global("workgroups", vector, true),
+            global("local", Ty::U32, false),
+            global("subgroup", Ty::U32, false),
+            global("subgroups", Ty::U32, true),
+            global("subgroup_size", Ty::U32, true),
+            global("subgroup_lane", Ty::U32, false),
+        ];
+        globals.extend(self.constants.iter().map(|(name, _)| global(name, Ty::BOOL, true)));
+        globals.extend(self.bindings.iter().map(|buffer| {
+            let ty = self.arena.array(Ty::stored(buffer.binding.dtype, buffer.lanes), None);
+            global(&buffer.name, ty, !buffer.binding.writable && !self.pins_loads)
+        }));
+        let mut functions = vec![];
+        if self.items.iter().any(|item| matches!(item, Item::Text(_))) {
+            return;
+        }
+        for item in &self.items {
+            match item {
+                Item::Variable { name, ty, .. } => globals.push(global(name, *ty, false)),
+                Item::Function(function) => functions.push(function),
+                Item::Text(_) | Item::Structure(_) => {}
+            }
+        }
+        let module = Module { arena: self.arena, globals, functions, main: &self.main };
+        if let Err(error) = module.verify()
+            && !error.contains("raw")
+        {
+            panic!("{error} in\n{text}");
         }
     }
 

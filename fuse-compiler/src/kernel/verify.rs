@@ -1,0 +1,476 @@
+//! Verifier of kernels, for tests (feature `verify`): types, definitions before uses, barriers in uniform control flow.
+//!
+//! Control flow is uniform if all invocations of a workgroup take it together. A value is uniform if they all have the
+//! same: literals, uniform words, workgroup numbers, elements of read-only buffers at uniform indices, and all that
+//! follows from these. The analysis is that of WGSL, without its finer rules about loops.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{Arena, BinaryOp, Block, Expr, Function, Scalar, Statement, Ty, UnaryOp, Val, types::Compound};
+
+/// A variable at module scope, or an input of the entry point.
+pub struct Global {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub ty: Ty,
+    /// True if all invocations of a workgroup read the same, at equal indices.
+    pub uniform: bool,
+}
+
+/// The declarations of a shader.
+pub struct Module<'m, 'k> {
+    /// The arena of its expressions.
+    pub arena: &'k Arena,
+    /// Variables, constants and inputs.
+    pub globals: Vec<Global>,
+    /// Functions beside the entry point.
+    pub functions: Vec<&'m Function<'k>>,
+    /// The statements of the entry point.
+    pub main: &'m Block<'k>,
+}
+
+impl Module<'_, '_> {
+    /// Checks a shader.
+    ///
+    /// # Errors
+    /// The first fault.
+    pub fn verify(&self) -> Result<(), String> {
+        // Until the last generator has moved.
+        let raw = |block: &Block<'_>| has_text(block);
+        if self.arena.has_raw() || raw(self.main) || self.functions.iter().any(|function| raw(&function.body)) {
+            return Ok(());
+        }
+        let mut names = HashSet::new();
+        for function in &self.functions {
+            if !names.insert(&*function.name) {
+                return Err(format!("two functions `{}`", function.name));
+            }
+            let all = vec![true; function.parameters.len()];
+            self.function(&mut Calls::new(), &function.name, &all)
+                .map_err(|error| format!("`{}`: {error}", function.name))?;
+        }
+        let mut calls = Calls::new();
+        self.body(&mut calls, &[], None, self.main).map(drop)
+    }
+
+    /// The effect of a function that is called with uniform arguments where `uniform` says so.
+    fn function(&self, calls: &mut Calls, name: &str, uniform: &[bool]) -> Result<Effect, String> {
+        let key = (name.to_owned(), uniform.to_vec());
+        if let Some(&effect) = calls.get(&key) {
+            return Ok(effect);
+        }
+        let Some(function) = self.functions.iter().find(|function| function.name == name) else {
+            return Err(format!("no function `{name}`"));
+        };
+        let parameters: Vec<_> =
+            function.parameters.iter().zip(uniform).map(|((name, ty), &uniform)| (&**name, *ty, uniform)).collect();
+        let effect = self.body(calls, &parameters, function.result, &function.body)?;
+        calls.insert(key, effect);
+        Ok(effect)
+    }
+
+    fn body(
+        &self,
+        calls: &mut Calls,
+        parameters: &[(&str, Ty, bool)],
+        result: Option<Ty>,
+        block: &Block<'_>,
+    ) -> Result<Effect, String> {
+        // Assignments late in loops make earlier reads divergent: barriers are judged when nothing new is found.
+        let (mut divergent, mut known) = (HashSet::new(), None);
+        loop {
+            let last = known == Some(divergent.len());
+            known = Some(divergent.len());
+            let mut walk = Walk {
+                module: self,
+                calls: &mut *calls,
+                scopes: vec![HashMap::new()],
+                locals: 0,
+                divergent: &mut divergent,
+                result,
+                uniform: true,
+                effect: Effect { uniform: true, barrier: false },
+                last,
+            };
+            for &(name, ty, uniform) in parameters {
+                walk.define(name, ty, uniform);
+            }
+            walk.block(block)?;
+            let effect = walk.effect;
+            if last {
+                return Ok(effect);
+            }
+        }
+    }
+}
+
+/// Effects of functions, by name and uniformity of arguments.
+type Calls = HashMap<(String, Vec<bool>), Effect>;
+
+/// A function's effect.
+#[derive(Clone, Copy)]
+struct Effect {
+    /// True if its result is uniform.
+    uniform: bool,
+    /// True if it has a barrier.
+    barrier: bool,
+}
+
+/// A name in scope.
+#[derive(Clone, Copy)]
+struct Local {
+    number: usize,
+    ty: Ty,
+}
+
+/// One pass over a body.
+struct Walk<'w, 'm, 'k> {
+    module: &'w Module<'m, 'k>,
+    calls: &'w mut Calls,
+    scopes: Vec<HashMap<String, Local>>,
+    /// Names defined so far, which numbers them equally in each pass.
+    locals: usize,
+    /// Numbers of names whose values are not uniform.
+    divergent: &'w mut HashSet<usize>,
+    result: Option<Ty>,
+    /// True if the control flow is uniform.
+    uniform: bool,
+    effect: Effect,
+    /// True if `divergent` is complete.
+    last: bool,
+}
+
+impl Walk<'_, '_, '_> {
+    fn define(&mut self, name: &str, ty: Ty, uniform: bool) -> usize {
+        let number = self.locals;
+        self.locals += 1;
+        if !uniform {
+            self.divergent.insert(number);
+        }
+        self.scopes.last_mut().expect("a scope").insert(name.to_owned(), Local { number, ty });
+        number
+    }
+
+    fn local(&self, name: &str) -> Option<Local> {
+        self.scopes.iter().rev().find_map(|scope| scope.get(name).copied())
+    }
+
+    fn scoped(&mut self, block: &Block<'_>) -> Result<(), String> {
+        self.scopes.push(HashMap::new());
+        let outcome = self.block(block);
+        self.scopes.pop();
+        outcome
+    }
+
+    /// Statements that run where something holds that is uniform or not.
+    fn under(&mut self, uniform: bool, block: &Block<'_>) -> Result<(), String> {
+        let before = self.uniform;
+        self.uniform &= uniform;
+        self.scoped(block)?;
+        // If some invocations returned, the rest of the function is theirs who did not.
+        let returns = ends(block);
+        self.uniform = before && (uniform || !returns);
+        Ok(())
+    }
+
+    fn block(&mut self, block: &Block<'_>) -> Result<(), String> {
+        for statement in &block.statements {
+            self.statement(statement)?;
+        }
+        Ok(())
+    }
+
+    fn statement(&mut self, statement: &Statement<'_>) -> Result<(), String> {
+        match statement {
+            Statement::Let(name, value) => {
+                let uniform = self.value(*value)?;
+                self.define(name, value.ty(), uniform);
+            }
+            Statement::Var(name, ty, value) => {
+                let uniform = value.map_or(Ok(true), |value| self.value(value))?;
+                self.define(name, *ty, uniform);
+            }
+            Statement::Set(place, value) => {
+                let (_, uniform) = (self.expr(place.id())?, self.value(*value)?);
+                if place.ty() != value.ty() {
+                    return Err(format!("{place} is {:?}, {value} is {:?}", place.ty(), value.ty()));
+                }
+                let indices = self.indices(place.id())?;
+                self.written(place.id(), uniform && indices);
+            }
+            Statement::If(condition, then) => {
+                let uniform = self.condition(*condition)?;
+                self.under(uniform, then)?;
+            }
+            Statement::For(range, body) => {
+                let mut uniform = true;
+                for bound in [range.begin, range.end, range.step] {
+                    uniform &= self.value(bound)?;
+                    if bound.ty() != range.begin.ty() || !is_integer(bound.ty()) {
+                        return Err(format!("{bound} bounds a loop, but is {:?}", bound.ty()));
+                    }
+                }
+                self.scopes.push(HashMap::new());
+                self.define(&range.counter, range.begin.ty(), uniform);
+                self.under(uniform, body)?;
+                self.scopes.pop();
+            }
+            Statement::While(condition, body) => {
+                let uniform = self.condition(*condition)?;
+                self.under(uniform, body)?;
+            }
+            Statement::Scope(body) => self.scoped(body)?,
+            Statement::Return(value) => {
+                let uniform = value.map_or(Ok(true), |value| self.value(value))?;
+                if value.map(Val::ty) != self.result {
+                    return Err(format!("returns {:?}, not {:?}", value.map(Val::ty), self.result));
+                }
+                self.effect.uniform &= uniform && self.uniform;
+            }
+            Statement::Call(call) => {
+                self.expr(call.id())?;
+            }
+            Statement::WorkgroupBarrier | Statement::StorageBarrier => self.barrier()?,
+            Statement::Raw(_) => return Err("raw".to_owned()),
+        }
+        Ok(())
+    }
+
+    fn barrier(&mut self) -> Result<(), String> {
+        self.effect.barrier = true;
+        if self.last && !self.uniform {
+            Err("a barrier in control flow that is not uniform".to_owned())
+        } else {
+            Ok(())
+        }
+    }
+
+    fn condition(&mut self, condition: Val<'_>) -> Result<bool, String> {
+        if condition.ty() != Ty::BOOL {
+            return Err(format!("the condition {condition} is {:?}", condition.ty()));
+        }
+        self.value(condition)
+    }
+
+    /// Checks an expression that has a value. True if it is uniform.
+    fn value(&mut self, value: Val<'_>) -> Result<bool, String> {
+        if value.ty() == Ty::Void {
+            return Err(format!("{value} has no value"));
+        }
+        self.expr(value.id())
+    }
+
+    /// The variable that a place belongs to is written.
+    fn written(&mut self, place: u32, uniform: bool) {
+        let root = self.root(place);
+        if let Some(local) = root.and_then(|root| self.local(&root))
+            && !(uniform && self.uniform)
+        {
+            self.divergent.insert(local.number);
+        }
+    }
+
+    /// The name at the root of a place.
+    fn root(&self, place: u32) -> Option<String> {
+        let next = self.module.arena.expr(place, |expr| match expr {
+            Expr::Index(base, _) | Expr::Field(base, _) | Expr::Unary(_, base) => Err(*base),
+            Expr::Name(name) => Ok(Some(root_name(name).to_owned())),
+            _ => Ok(None),
+        });
+        next.unwrap_or_else(|base| self.root(base))
+    }
+
+    /// True if all indices of a place are uniform.
+    fn indices(&mut self, place: u32) -> Result<bool, String> {
+        let parts = self.module.arena.expr(place, |expr| match expr {
+            Expr::Index(base, index) => Some((*base, Some(*index))),
+            Expr::Field(base, _) => Some((*base, None)),
+            _ => None,
+        });
+        let Some((base, index)) = parts else { return Ok(true) };
+        let index = index.map_or(Ok(true), |index| self.expr(index))?;
+        Ok(self.indices(base)? && index)
+    }
+
+    /// Checks an expression. True if its value is uniform.
+    fn expr(&mut self, id: u32) -> Result<bool, String> {
+        let arena = self.module.arena;
+        let (expr, ty) = (arena.expr(id, Clone::clone), arena.ty(id));
+        let wrong = |this: &Self| Err(format!("types do not fit in {}", this.module.arena.value(id)));
+        let of = |id: u32| arena.ty(id);
+        Ok(match &expr {
+            Expr::Literal(_) => true,
+            Expr::Name(name) => return self.name(name, ty),
+            Expr::Unary(op, x) => {
+                let fits = match op {
+                    UnaryOp::Neg => matches!(of(*x).scalar(), Some(Scalar::F32 | Scalar::F16 | Scalar::I32)),
+                    UnaryOp::Not => of(*x).scalar() == Some(Scalar::Bool),
+                    UnaryOp::BitNot => is_integer(of(*x)),
+                    UnaryOp::AddressOf | UnaryOp::Deref => true,
+                };
+                if !fits {
+                    return wrong(self);
+                }
+                self.expr(*x)?
+            }
+            Expr::Binary(op, x, y) => {
+                if !fits(*op, of(*x), of(*y)) {
+                    return wrong(self);
+                }
+                let (x, y) = (self.expr(*x)?, self.expr(*y)?);
+                x && y
+            }
+            Expr::Index(base, index) => {
+                let indexed = arena.parts(of(*base), |parts| matches!(parts, Compound::Array { .. }));
+                if !(indexed.unwrap_or_else(|| of(*base).lanes() > 1) && is_integer(of(*index))) {
+                    return wrong(self);
+                }
+                let (base, index) = (self.expr(*base)?, self.expr(*index)?);
+                base && index
+            }
+            Expr::Field(base, _) => self.expr(*base)?,
+            Expr::Construct(parts) => {
+                if !constructs(arena, ty, parts) {
+                    return wrong(self);
+                }
+                self.all(parts)?
+            }
+            Expr::Bitcast(x) => {
+                if of(*x).lanes() != ty.lanes() {
+                    return wrong(self);
+                }
+                self.expr(*x)?
+            }
+            Expr::Call(name, arguments) => return self.call(id, name, arguments),
+            Expr::Raw(_) => return Err("raw".to_owned()),
+            Expr::Operation(_, operands) => {
+                let operands: Vec<u32> = operands.iter().map(|&(_, operand)| operand).collect();
+                self.all(&operands)?
+            }
+        })
+    }
+
+    fn all(&mut self, ids: &[u32]) -> Result<bool, String> {
+        ids.iter().try_fold(true, |all, &id| Ok(self.expr(id)? && all))
+    }
+
+    fn name(&self, name: &str, ty: Ty) -> Result<bool, String> {
+        let root = root_name(name);
+        if let Some(local) = self.local(root) {
+            if root == name && local.ty != ty {
+                return Err(format!("`{name}` is {:?}, but used as {ty:?}", local.ty));
+            }
+            return Ok(!self.divergent.contains(&local.number));
+        }
+        match self.module.globals.iter().find(|global| global.name == root) {
+            Some(global) if root == name && global.ty != ty => {
+                Err(format!("`{name}` is {:?}, but used as {ty:?}", global.ty))
+            }
+            Some(global) => Ok(global.uniform),
+            None => Err(format!("`{name}` is used before it is defined")),
+        }
+    }
+
+    fn call(&mut self, id: u32, name: &str, arguments: &[u32]) -> Result<bool, String> {
+        let (arena, module) = (self.module.arena, self.module);
+        let mut uniform = vec![];
+        for &argument in arguments {
+            uniform.push(self.expr(argument)?);
+        }
+        if name == "workgroupUniformLoad" {
+            self.barrier()?;
+            return Ok(true);
+        }
+        let Some(function) = module.functions.iter().find(|function| function.name == name) else {
+            // A function of WGSL or of the library, which has no barriers; those on subgroups differ between them.
+            let varies = name.starts_with("subgroup") || name.starts_with("atomic");
+            return Ok(uniform.iter().all(|uniform| *uniform) && !varies);
+        };
+        let types: Vec<Ty> = arguments.iter().map(|&argument| arena.ty(argument)).collect();
+        let expected: Vec<Ty> = function.parameters.iter().map(|(_, ty)| *ty).collect();
+        if types != expected || arena.ty(id) != function.result.unwrap_or(Ty::Void) {
+            return Err(format!("{} does not fit `{name}`: {types:?}, not {expected:?}", arena.value(id)));
+        }
+        let effect = module.function(self.calls, name, &uniform)?;
+        if effect.barrier {
+            self.barrier()?;
+        }
+        for &argument in arguments {
+            if arena.expr(argument, |expr| matches!(expr, Expr::Unary(UnaryOp::AddressOf, _))) {
+                self.written(argument, false);
+            }
+        }
+        Ok(effect.uniform)
+    }
+}
+
+/// The variable of `p.rows`.
+fn root_name(name: &str) -> &str {
+    name.split('.').next().unwrap_or(name)
+}
+
+fn has_text(block: &Block<'_>) -> bool {
+    block.statements.iter().any(|statement| match statement {
+        Statement::Raw(_) => true,
+        Statement::If(_, inner) | Statement::For(_, inner) | Statement::While(_, inner) | Statement::Scope(inner) => {
+            has_text(inner)
+        }
+        _ => false,
+    })
+}
+
+/// True if some statement of a block leaves the function.
+fn ends(block: &Block<'_>) -> bool {
+    block.statements.iter().any(|statement| match statement {
+        Statement::Return(_) => true,
+        Statement::If(_, inner) | Statement::For(_, inner) | Statement::While(_, inner) | Statement::Scope(inner) => {
+            ends(inner)
+        }
+        _ => false,
+    })
+}
+
+fn is_integer(ty: Ty) -> bool {
+    matches!(ty.scalar(), Some(Scalar::I32 | Scalar::U32))
+}
+
+/// True if an operator takes operands of these types.
+fn fits(op: BinaryOp, x: Ty, y: Ty) -> bool {
+    let same = x.scalar() == y.scalar() && x.scalar().is_some();
+    let is_bool = x.scalar() == Some(Scalar::Bool);
+    match op {
+        BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => {
+            same && !is_bool && (x.lanes() == y.lanes() || x.lanes() == 1 || y.lanes() == 1)
+        }
+        BinaryOp::Shl | BinaryOp::Shr => is_integer(x) && y.scalar() == Some(Scalar::U32) && x.lanes() == y.lanes(),
+        BinaryOp::Xor => x == y && is_integer(x),
+        BinaryOp::And | BinaryOp::Or => x == y && (is_integer(x) || is_bool),
+        BinaryOp::LogicalAnd | BinaryOp::LogicalOr => x == Ty::BOOL && y == Ty::BOOL,
+        BinaryOp::Eq | BinaryOp::Ne => same && x == y,
+        BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => same && x == y && !is_bool,
+    }
+}
+
+/// True if a value of a type can be made of these parts.
+fn constructs(arena: &Arena, ty: Ty, parts: &[u32]) -> bool {
+    let types: Vec<Ty> = parts.iter().map(|&part| arena.ty(part)).collect();
+    if types.is_empty() {
+        return true;
+    }
+    if let Ty::Vector { scalar, lanes } = ty {
+        let all = types.iter().all(|part| part.scalar() == Some(scalar));
+        let sum: u32 = types.iter().map(|part| part.lanes()).sum();
+        // Repeated, converted, or one by one.
+        return match types[..] {
+            [one] => (one.lanes() == 1 && all) || (one.lanes() == lanes && one.scalar().is_some()),
+            _ => all && sum == lanes,
+        };
+    }
+    let fields = arena.parts(ty, |compound| match compound {
+        Compound::Struct { fields, .. } => fields.iter().map(|(_, ty)| *ty).collect(),
+        Compound::Array { element, count } => vec![*element; count.unwrap_or(0) as usize],
+        Compound::Pointer { .. } => vec![],
+    });
+    fields == Some(types)
+}
