@@ -17,6 +17,13 @@ pub const MOST_ROUNDS: u32 = 4;
 /// True for branches on an integer by `switch`, false for chains of `if`; the default depends on the kernel.
 pub const SWITCH: &str = "fuse_switch";
 
+/// The number of the first place in a shader that checks an index ([`INDEX_PLACE`]); 0 by default. Only shaders for tests
+/// have it.
+pub const FIRST_PLACE: &str = "fuse_first_place";
+
+/// Start of a comment that describes a place where a shader checks an index, in the order of their numbers.
+pub const INDEX_PLACE: &str = "// place ";
+
 /// The name of the constant that says if scales and offsets of a quantized parameter are `f32`, one in a word, and not
 /// `f16`, two in a word; false by default.
 pub fn wide_scales(param: u16) -> String {

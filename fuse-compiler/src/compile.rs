@@ -74,6 +74,8 @@ pub struct Options {
     /// Features of the target adapters; `None`: any adapter. Omits variants that need more, except each kernel's last
     /// one, which runs wherever the kernel does.
     pub features: Option<Features>,
+    /// Has shaders check each index into an array, for tests on a device that counts those outside.
+    pub index_checks: bool,
     /// Fills [`Compiled::dump`]. Run-time compilation skips it to save time and memory.
     pub dump: bool,
 }
@@ -86,6 +88,7 @@ impl Default for Options {
             #[cfg(feature = "validate")]
             valid: None,
             features: None,
+            index_checks: false,
             dump: true,
         }
     }
@@ -100,6 +103,7 @@ impl Options {
             #[cfg(feature = "validate")]
             valid: None,
             features: Some(features),
+            index_checks: false,
             dump: false,
         }
     }
@@ -250,7 +254,7 @@ fn kernels(plans: &[Planned], options: &Options) -> Result<Vec<Vec<Kernel>>, Com
             features: options.features,
         })
         .collect();
-    let mut variants = variants(&wanted).into_iter();
+    let mut variants = variants(&wanted, options.index_checks).into_iter();
     let mut kernels = Vec::with_capacity(plans.len());
     for plan in plans {
         let of_plan = plan.groups.groups.iter().zip(variants.by_ref());

@@ -12,6 +12,11 @@ fn device() -> Device {
     device.expect("an adapter that binds one buffer more than kernels do")
 }
 
+/// The functions of a block, with shaders that check their indices.
+fn checked_programs(source: &str) -> Vec<Program> {
+    compile(source).iter().map(|program| program.checked().expect("it compiles")).collect()
+}
+
 /// Runs on such a device.
 struct Checked {
     device: Device,
@@ -52,7 +57,7 @@ fn operations_stay_inside() {
         patterns::select_with_every_pattern(),
         patterns::index_along_every_axis(),
     ];
-    for program in cases.iter().flatten().flat_map(|case| compile(&case.source)) {
+    for program in cases.iter().flatten().flat_map(|case| checked_programs(&case.source)) {
         for n in [0, 1, 5, 8] {
             checked.run(&program, &data::inputs(&program.graph, &[("N", n)], n as u64));
         }
@@ -65,7 +70,7 @@ fn file_tests_stay_inside_whatever_is_empty() {
     let mut checked = Checked::new("checked file tests", 40);
     for (name, source) in corpus::FILES {
         let directives = Directives::parse(source).unwrap_or_else(|error| panic!("{name}: {error}"));
-        for program in compile(source) {
+        for program in checked_programs(source) {
             let mut runs = directives.runs.iter().filter(|run| run.function == program.graph.name);
             let run = runs.next().unwrap_or_else(|| panic!("{name}: nothing runs `{}`", program.graph.name));
             let mut extents: Vec<(&str, usize)> =
@@ -101,7 +106,7 @@ fn computed_places_stay_inside() {
             concat([slice(x, axis = 0, start = B, end = V), y], axis = 0)
         }";
     let mut checked = Checked::new("checked places", 12);
-    for program in compile(source) {
+    for program in checked_programs(source) {
         for [v, d, b] in [[5, 7, 3], [3, 64, 3], [0, 70, 3], [4, 0, 3], [4, 8, 0], [0, 0, 0]] {
             checked.run(&program, &data::inputs(&program.graph, &[("V", v), ("D", d), ("B", b)], 11));
         }
@@ -111,11 +116,12 @@ fn computed_places_stay_inside() {
 
 #[test]
 fn an_index_outside_is_found() {
-    let mut program = compile("pub fn f(operand: f32[N]) -> f32[N] { operand + 1.0 }").swap_remove(0);
+    let source = "pub fn f(operand: f32[N]) -> f32[N] { operand + 1.0 }";
+    let mut program = checked_programs(source).swap_remove(0);
     let mut function = program.function.clone();
     let variants = function.kernels.to_mut().iter_mut().flat_map(|kernel| kernel.variants.to_mut());
     for pass in variants.flat_map(|variant| variant.passes.to_mut()) {
-        pass.wgsl = pass.wgsl.text().replace("in_0[", "in_0[64u + ").into();
+        pass.wgsl = pass.wgsl.text().replace("in_0[fuse_at(u32(", "in_0[fuse_at(u32(64u + ").into();
     }
     program.function = Box::leak(Box::new(function));
     let device = device();
@@ -123,6 +129,15 @@ fn an_index_outside_is_found() {
     let arguments = Arguments::new(&device, &program, &inputs).expect("they fit");
     wait(arguments.launch(&program, None)).expect("a launch");
     let violation = device.violation().expect("the device works").expect("five elements are read behind the end");
-    assert!(violation.contains("in_0[64u + i") && violation.contains("index 64 of 2"), "{violation}");
+    assert!(violation.contains("in_0[i") && violation.contains("index 64 of 2"), "{violation}");
     assert_eq!(device.violation().expect("the device works"), None, "each is told once");
+}
+
+#[test]
+fn shaders_without_checks_are_refused() {
+    let program = compile("pub fn f(x: f32[N]) -> f32[N] { x + 1.0 }").swap_remove(0);
+    let inputs = data::inputs(&program.graph, &[("N", 5)], 1);
+    let arguments = Arguments::new(&device(), &program, &inputs).expect("they fit");
+    let error = wait(arguments.launch(&program, None)).expect_err("nothing would be checked");
+    assert!(error.to_string().contains("`Options::index_checks`"), "{error}");
 }

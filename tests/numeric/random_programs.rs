@@ -176,6 +176,7 @@ fn items_stay_inside() {
         let mut outcome = Outcome::default();
         for fused in try_compile(&program.source).map_err(fail)? {
             let inputs = data::inputs(&fused.graph, &program.dims, *seed);
+            let fused = fused.checked().map_err(fail)?;
             outcome.add(wait(check_on(&device, &fused, &inputs, Variants::One(*seed))).map_err(fail)?);
         }
         device.violation().expect("the device works").map_or(Ok(outcome), |violation| Err(fail(violation)))

@@ -1,9 +1,12 @@
 //! WGSL of kernels.
 
 use std::{
+    cell::RefCell,
     fmt::{self, Write},
     iter,
 };
+
+use fuse_artifact::constants::INDEX_PLACE;
 
 use super::{
     Arena, Block, Expr, Function, Literal, Scalar, Statement, Ty, UnaryOp, Val, types::Compound, value::BinaryOp,
@@ -56,8 +59,51 @@ pub fn structure(arena: &Arena, ty: Ty) -> String {
     arena.parts(ty, declaration).unwrap_or_else(|| unreachable!("{ty:?} is no structure"))
 }
 
+/// Checks of indices, for tests: `x[i]` of an array becomes `x[fuse_at(u32(i), length of x, number of the place)]`, and
+/// the entry point reports one place where an index was too large.
+#[derive(Debug, Default)]
+pub struct IndexChecks {
+    /// The indices in the order of their numbers, as they would be printed without checks.
+    places: RefCell<Vec<String>>,
+}
+
+impl IndexChecks {
+    /// The declarations that checks need. The counter has four words: the number of invocations that left an array, and for one
+    /// of them its first place, the index and the length. There are no branches: compilers take minutes for shaders with a branch
+    /// at each of a thousand indices.
+    pub const HELPERS: &str = "
+@group(1) @binding(0) var<storage, read_write> fuse_violations: array<atomic<u32>, 4>;
+var<private> fuse_outside: vec3<u32>;
+fn fuse_at(index: u32, length: u32, place: u32) -> u32 {
+  let first = index >= length && fuse_outside.x == 0u;
+  fuse_outside = select(fuse_outside, vec3<u32>(fuse_first_place + place + 1u, index, length), first);
+  return min(index, length - 1u);
+}
+";
+
+    /// The statements that end the entry point.
+    pub const REPORT: &str = "  if fuse_outside.x != 0u && atomicAdd(&fuse_violations[0], 1u) == 0u {
+    atomicStore(&fuse_violations[1], fuse_outside.x - 1u);
+    atomicStore(&fuse_violations[2], fuse_outside.y);
+    atomicStore(&fuse_violations[3], fuse_outside.z);
+  }
+";
+
+    /// A comment for each place, in order.
+    pub fn places(&self) -> String {
+        self.places.borrow().iter().map(|place| format!("{INDEX_PLACE}{place}\n")).collect()
+    }
+
+    /// The number of a new place.
+    fn place(&self, place: String) -> usize {
+        let mut places = self.places.borrow_mut();
+        places.push(place);
+        places.len() - 1
+    }
+}
+
 /// The declaration of a function.
-pub fn function(arena: &Arena, function: &Function<'_>) -> String {
+pub fn function(arena: &Arena, checks: Option<&IndexChecks>, function: &Function<'_>) -> String {
     let mut text = format!("fn {}(", function.name);
     for (i, (name, ty)) in function.parameters.iter().enumerate() {
         let separator = if i > 0 { ", " } else { "" };
@@ -67,14 +113,14 @@ pub fn function(arena: &Arena, function: &Function<'_>) -> String {
     if let Some(ty) = function.result {
         let _ = write!(text, " -> {}", type_name(arena, ty));
     }
-    let mut writer = Writer { arena, text: text + " {\n", depth: 1 };
+    let mut writer = Writer { arena, checks, text: text + " {\n", depth: 1 };
     writer.block(&function.body);
     writer.text + "}\n"
 }
 
 /// Statements, indented by `depth`.
-pub fn block(arena: &Arena, block: &Block<'_>, depth: usize) -> String {
-    let mut writer = Writer { arena, text: String::new(), depth };
+pub fn block(arena: &Arena, checks: Option<&IndexChecks>, block: &Block<'_>, depth: usize) -> String {
+    let mut writer = Writer { arena, checks, text: String::new(), depth };
     writer.block(block);
     writer.text
 }
@@ -82,7 +128,7 @@ pub fn block(arena: &Arena, block: &Block<'_>, depth: usize) -> String {
 /// An expression, as an operand of any other.
 impl fmt::Display for Val<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut writer = Writer { arena: self.arena(), text: String::new(), depth: 0 };
+        let mut writer = Writer { arena: self.arena(), checks: None, text: String::new(), depth: 0 };
         writer.expr(self.id(), Precedence::Primary);
         f.write_str(&writer.text)
     }
@@ -90,6 +136,7 @@ impl fmt::Display for Val<'_> {
 
 struct Writer<'k> {
     arena: &'k Arena,
+    checks: Option<&'k IndexChecks>,
     text: String,
     depth: usize,
 }
@@ -240,7 +287,15 @@ impl Writer<'_> {
                     return;
                 }
                 self.text.push('[');
-                self.expr(*index, Precedence::Or);
+                match self.checks.zip(self.length(*base)) {
+                    Some((checks, length)) => {
+                        let place = checks.place(self.arena.value(id).to_string());
+                        self.text.push_str("fuse_at(u32(");
+                        self.expr(*index, Precedence::Or);
+                        let _ = write!(self.text, "), {length}, {place}u)");
+                    }
+                    None => self.expr(*index, Precedence::Or),
+                }
                 self.text.push(']');
             }
             Expr::Field(base, field) => {
@@ -275,6 +330,16 @@ impl Writer<'_> {
                 }
             }
         }
+    }
+
+    /// The length of an array with a name.
+    fn length(&self, base: u32) -> Option<String> {
+        let name = self.arena.expr(base, |expr| if let Expr::Name(name) = expr { Some(name.clone()) } else { None })?;
+        self.arena.parts(self.arena.ty(base), |parts| match parts {
+            Compound::Array { count: None, .. } => Some(format!("arrayLength(&{name})")),
+            Compound::Array { count: Some(count), .. } => Some(format!("{count}u")),
+            _ => None,
+        })?
     }
 
     /// The name of a vector's component.

@@ -213,7 +213,6 @@ impl Arena {
     }
 
     /// The value with this number.
-    #[cfg(feature = "verify")]
     pub(super) fn value(&self, id: u32) -> Val<'_> {
         Val { arena: self, id }
     }

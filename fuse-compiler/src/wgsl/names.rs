@@ -12,11 +12,13 @@ use crate::fusion::Group;
 pub struct Names {
     reads: Vec<Slot>,
     writes: Vec<Slot>,
+    /// True if the kernel's shaders check indices, for tests.
+    pub index_checks: bool,
 }
 
 impl Names {
-    /// The names for the kernel of a group.
-    pub fn new(group: &Group) -> Self {
+    /// The names for the kernel of a group, whose shaders check indices or not.
+    pub fn new(group: &Group, index_checks: bool) -> Self {
         let distinct = |slots: &mut dyn Iterator<Item = Slot>, known: &[Slot]| {
             let mut found: Vec<Slot> = vec![];
             for slot in slots {
@@ -28,7 +30,7 @@ impl Names {
         };
         let writes = distinct(&mut group.stores.iter().map(|store| store.slot), &[]);
         let reads = distinct(&mut group.accesses.iter().map(|read| read.access.slot), &writes);
-        Self { reads, writes }
+        Self { reads, writes, index_checks }
     }
 
     /// The buffer of a slot.

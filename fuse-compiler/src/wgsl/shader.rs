@@ -7,16 +7,24 @@ use fuse_artifact::{Binding, COOP_MATRIX_SUBGROUP, DType, Grid, Pass, Size, Slot
 use super::{builtins::Helpers, names::Names};
 use crate::{
     fusion::{Group, body::KernelAccess},
-    kernel::{Arena, Block, Function, Scalar, Ty, Val, print},
+    kernel::{
+        Arena, Block, Function, Scalar, Ty, Val,
+        print::{self, IndexChecks},
+    },
 };
 
-/// Parameters of `main` in shaders with subgroup operations. WGSL wants `enable subgroups;` before them, which naga 30
-/// does not parse: it knows the operations without. Browsers, who would insist, are never asked for them by wgpu.
-const SUBGROUP_INPUTS: &str = "  @builtin(subgroup_id) subgroup: u32,
-  @builtin(num_subgroups) subgroups: u32,
-  @builtin(subgroup_size) subgroup_size: u32,
-  @builtin(subgroup_invocation_id) subgroup_lane: u32,
-";
+/// Parameters of `main`: their meaning, name and type. Those from the fourth on are of shaders with subgroup operations. WGSL wants
+/// `enable subgroups;` before them, which naga 30 does not parse: it knows the operations without. Browsers, who would insist, are
+/// never asked for them by wgpu.
+const INPUTS: [(&str, &str, &str); 7] = [
+    ("workgroup_id", "workgroup", "vec3<u32>"),
+    ("num_workgroups", "workgroups", "vec3<u32>"),
+    ("local_invocation_index", "local", "u32"),
+    ("subgroup_id", "subgroup", "u32"),
+    ("num_subgroups", "subgroups", "u32"),
+    ("subgroup_size", "subgroup_size", "u32"),
+    ("subgroup_invocation_id", "subgroup_lane", "u32"),
+];
 
 /// The bits of NaN and infinity, which naga refuses to compute from constants.
 const NON_FINITE: &str = "var<private> fuse_nan_bits: u32 = 0x7fc00000u;
@@ -296,7 +304,8 @@ impl<'k> Shader<'k> {
 
     /// The finished pass.
     pub fn finish(self, grid: Grid, workgroup_size: u32) -> Pass {
-        let code = self.code(workgroup_size);
+        let checks = self.names.index_checks.then(IndexChecks::default);
+        let code = self.code(workgroup_size, checks.as_ref());
         let mut text = String::new();
         if self.f16 {
             text += "enable f16;\n";
@@ -329,6 +338,11 @@ impl<'k> Shader<'k> {
                 text += &constants::declaration(name, default);
                 text.push('\n');
             }
+        }
+        if let Some(checks) = &checks {
+            text += &constants::declaration(constants::FIRST_PLACE, "0u");
+            text += IndexChecks::HELPERS;
+            text += &checks.places();
         }
         text.push('\n');
         text += &code;
@@ -389,25 +403,30 @@ impl<'k> Shader<'k> {
     }
 
     /// Functions, structures, variables and the entry point.
-    fn code(&self, workgroup_size: u32) -> String {
+    fn code(&self, workgroup_size: u32, checks: Option<&IndexChecks>) -> String {
         let mut text = self.helpers.text();
         for item in &self.items {
             match item {
-                Item::Text(lines) => text += &print::block(self.arena, lines, 0),
-                Item::Function(function) => text += &print::function(self.arena, function),
+                Item::Text(lines) => text += &print::block(self.arena, checks, lines, 0),
+                Item::Function(function) => text += &print::function(self.arena, checks, function),
                 Item::Structure(ty) => text += &print::structure(self.arena, *ty),
                 Item::Variable { space, name, ty } => {
                     let _ = writeln!(text, "var<{space}> {name}: {};", print::type_name(self.arena, *ty));
                 }
             }
         }
-        let _ = write!(
-            text,
-            "\n@compute @workgroup_size({workgroup_size})\nfn main(\n  @builtin(workgroup_id) workgroup: vec3<u32>,\n  \
-             @builtin(num_workgroups) workgroups: vec3<u32>,\n  @builtin(local_invocation_index) local: u32,\n{}) {{\n{}}}\n",
-            if self.smallest_subgroup > 0 { SUBGROUP_INPUTS } else { "" },
-            print::block(self.arena, &self.main, 1)
-        );
+        let subgroups = if self.smallest_subgroup > 0 { &INPUTS[3..] } else { &[] };
+        let inputs = || INPUTS[..3].iter().chain(subgroups);
+        let mut main = print::block(self.arena, checks, &self.main, 1);
+        if checks.is_some() {
+            let parameters: Vec<String> = inputs().map(|(_, name, ty)| format!("{name}: {ty}")).collect();
+            let names: Vec<&str> = inputs().map(|(_, name, _)| *name).collect();
+            let _ = write!(text, "fn fuse_main({}) {{\n{main}}}\n", parameters.join(", "));
+            main = format!("  fuse_main({});\n{}", names.join(", "), IndexChecks::REPORT);
+        }
+        let inputs: String =
+            inputs().map(|(builtin, name, ty)| format!("  @builtin({builtin}) {name}: {ty},\n")).collect();
+        let _ = write!(text, "\n@compute @workgroup_size({workgroup_size})\nfn main(\n{inputs}) {{\n{main}}}\n");
         text
     }
 }

@@ -170,7 +170,12 @@ impl Pipelines {
         let text = specialization.text(pass);
         let mut text = source(&text, features, self.browser);
         if let Some(checks) = &self.checks {
-            text = checks.instrumented(&text, label).into();
+            let unchecked = || Error::Pipeline {
+                kernel: label.kernel.to_owned(),
+                variant: label.variant.to_owned(),
+                message: "a checked device runs shaders that check their indices (`Options::index_checks`)".to_owned(),
+            };
+            text = checks.numbered(&text, label).ok_or_else(unchecked)?.into();
         }
         let checks = match specialization.bounds_checks() {
             true => wgpu::ShaderRuntimeChecks::checked(),

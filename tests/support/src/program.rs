@@ -50,7 +50,11 @@ impl Program {
     /// # Errors
     /// The compiler's internal error, with the graph.
     pub fn new(graph: Graph, dtypes: Vec<DType>) -> Result<Self, String> {
-        let compiled = fuse_compiler::compile::compile(&graph, &Options { validate: false, ..Options::default() })
+        Self::with_options(graph, dtypes, &Options { validate: false, ..Options::default() })
+    }
+
+    fn with_options(graph: Graph, dtypes: Vec<DType>, options: &Options) -> Result<Self, String> {
+        let compiled = fuse_compiler::compile::compile(&graph, options)
             .map_err(|error| format!("{error}\n{}", fuse_compiler::graph::print::print(&graph)))?;
         Ok(Self { graph, dtypes, function: Box::leak(Box::new(compiled.function)), dump: compiled.dump })
     }
@@ -84,6 +88,15 @@ impl Program {
         let mut graph = self.graph.clone();
         graph.options.no_fuse = true;
         Self::new(graph, self.dtypes.clone())
+    }
+
+    /// Compiles the same function to shaders that check their indices.
+    ///
+    /// # Errors
+    /// As [`Program::new`].
+    pub fn checked(&self) -> Result<Self, String> {
+        let options = Options { validate: false, index_checks: true, ..Options::default() };
+        Self::with_options(self.graph.clone(), self.dtypes.clone(), &options)
     }
 
     /// The function and its alternatives.

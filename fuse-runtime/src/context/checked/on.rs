@@ -2,8 +2,13 @@
 
 use std::sync::{Arc, Mutex};
 
-use super::rewrite::{WORDS, checked};
+use fuse_artifact::constants::{FIRST_PLACE, INDEX_PLACE, declaration};
+
 use crate::context::{error::Error, fault::scoped, label::Label, lock::lock, poll::poll};
+
+/// Words of the counter: the number of invocations that left an array; for one of them, its first place, the index, the
+/// length.
+const WORDS: u64 = 4;
 
 /// The counter of a device, bound as group 1 of every dispatch.
 #[derive(Debug)]
@@ -44,13 +49,15 @@ impl Checks {
         Self { buffer, layout, group, places: Mutex::default() }
     }
 
-    pub(crate) fn instrumented(&self, text: &str, label: &Label) -> String {
+    /// A shader whose places have numbers of their own; `None` if it does not check its indices.
+    pub(crate) fn numbered(&self, text: &str, label: &Label) -> Option<String> {
+        let declared = declaration(FIRST_PLACE, "0u");
+        let Label { kernel, variant, pass, .. } = label;
         let mut places = lock(&self.places);
-        checked(text, &mut |place| {
-            places
-                .push(format!("kernel `{}`, variant `{}`, pass {}: {place}", label.kernel, label.variant, label.pass));
-            places.len() - 1
-        })
+        let first = declaration(FIRST_PLACE, format_args!("{}u", places.len()));
+        let found = text.lines().filter_map(|line| line.strip_prefix(INDEX_PLACE));
+        places.extend(found.map(|place| format!("kernel `{kernel}`, variant `{variant}`, pass {pass}: {place}")));
+        text.contains(&declared).then(|| text.replacen(&declared, &first, 1))
     }
 
     pub(crate) fn layout(&self) -> &wgpu::BindGroupLayout {
