@@ -23,6 +23,8 @@ pub enum Statement<'k> {
     While(Val<'k>, Block<'k>),
     /// `{ … }`
     Scope(Block<'k>),
+    /// `switch selector { … }`: the block with the selector's number, or the last one.
+    Switch(Val<'k>, Vec<Block<'k>>),
     /// `return value;`
     Return(Option<Val<'k>>),
     /// `call(…);`
@@ -129,7 +131,12 @@ impl<'k> Block<'k> {
 
     /// Ends the function where a condition holds.
     pub fn return_if(&mut self, condition: Val<'k>) {
-        self.when(condition, |b| b.statements.push(Statement::Return(None)));
+        self.when(condition, Self::leave);
+    }
+
+    /// Ends the function.
+    pub fn leave(&mut self) {
+        self.statements.push(Statement::Return(None));
     }
 
     /// Ends the function with a result.
@@ -180,6 +187,11 @@ impl<'k> Block<'k> {
     /// A loop that runs while a condition holds.
     pub fn repeat_while(&mut self, condition: Val<'k>, body: impl FnOnce(&mut Self)) {
         self.statements.push(Statement::While(condition, Self::of(body)));
+    }
+
+    /// Runs the case with the selector's number, or the last one.
+    pub fn switch(&mut self, selector: Val<'k>, cases: Vec<Self>) {
+        self.statements.push(Statement::Switch(selector, cases));
     }
 
     /// Statements with a scope of their own.

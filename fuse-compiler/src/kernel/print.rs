@@ -224,6 +224,18 @@ impl Writer<'_> {
                 self.nested(body);
                 self.line(&[T("}")]);
             }
+            Statement::Switch(selector, cases) => {
+                self.line(&[T("switch "), V(*selector), T(" {")]);
+                self.depth += 1;
+                for (i, case) in cases.iter().enumerate() {
+                    let label = if i + 1 == cases.len() { "default".to_owned() } else { format!("case {i}u") };
+                    self.line(&[T(&label), T(": {")]);
+                    self.nested(case);
+                    self.line(&[T("}")]);
+                }
+                self.depth -= 1;
+                self.line(&[T("}")]);
+            }
             Statement::Return(None) => self.line(&[T("return;")]),
             Statement::Return(Some(value)) => self.line(&[T("return "), V(*value), T(";")]),
             Statement::Call(call) => self.line(&[V(*call), T(";")]),
@@ -366,6 +378,7 @@ impl Writer<'_> {
         let _ = match literal {
             Literal::Bool(x) => write!(self.text, "{x}"),
             Literal::U32(x) => write!(self.text, "{x}u"),
+            Literal::TooLarge(x) => write!(self.text, "{x}u"),
             // The literal itself has no sign.
             Literal::I32(i32::MIN) => write!(self.text, "i32(-2147483648)"),
             Literal::I32(x) => write!(self.text, "{x}i"),

@@ -35,6 +35,8 @@ pub enum Literal {
     U32(u32),
     /// A finite `f32`.
     F32(f32),
+    /// A number that no `u32` holds: an error of naga.
+    TooLarge(u64),
 }
 
 /// An operator of one operand.
@@ -140,7 +142,7 @@ impl Arena {
         let scalar = match literal {
             Literal::Bool(_) => Scalar::Bool,
             Literal::I32(_) => Scalar::I32,
-            Literal::U32(_) => Scalar::U32,
+            Literal::U32(_) | Literal::TooLarge(_) => Scalar::U32,
             Literal::F32(_) => Scalar::F32,
         };
         self.push(Expr::Literal(literal), Ty::vector(scalar, 1))

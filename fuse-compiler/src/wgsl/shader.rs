@@ -1,4 +1,4 @@
-//! A shader under construction: uniform words, bindings, helpers and the text of its entry point.
+//! A shader under construction: uniform words, bindings, helpers and the statements of its entry point.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use super::{builtins::Helpers, names::Names};
 use crate::{
     fusion::{Group, body::KernelAccess},
     kernel::{
-        Arena, Block, Function, Scalar, Ty, Val,
+        Arena, Block, Function, Literal, Scalar, Ty, Val,
         print::{self, IndexChecks},
     },
 };
@@ -31,7 +31,7 @@ const NON_FINITE: &str = "var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 ";
 
-/// One shader and what the runtime must know to run it.
+/// One shader, and the facts that the runtime needs to run it.
 pub struct Shader<'k> {
     arena: &'k Arena,
     names: &'k Names,
@@ -159,11 +159,10 @@ impl<'k> Shader<'k> {
     /// A size in elements.
     pub fn size(&mut self, size: &Size) -> Val<'k> {
         match size.as_constant() {
-            // A size that no buffer has is an error of naga.
-            Some(value) => match u32::try_from(value) {
-                Ok(value) => self.u32(value),
-                Err(_) => self.raw(format!("{value}u"), Ty::U32),
-            },
+            Some(value) => {
+                let literal = u32::try_from(value).map_or(Literal::TooLarge(value), Literal::U32);
+                self.arena.literal(literal)
+            }
             None => self.uniform(Uniform::Size { size: size.clone() }),
         }
     }
@@ -204,7 +203,7 @@ impl<'k> Shader<'k> {
         self.bind_stores(group, lanes);
     }
 
-    /// Binds what a group writes.
+    /// Binds the buffers that a group writes.
     pub fn bind_stores(&mut self, group: &Group, lanes: u32) {
         for store in &group.stores {
             self.buffer(store.slot, group.body.values[store.value].dtype, lanes, true);
@@ -219,7 +218,7 @@ impl<'k> Shader<'k> {
         self.arena.name(name, Ty::BOOL)
     }
 
-    /// Whether [`declare`](Self::declare) was given this name.
+    /// True if [`declare`](Self::declare) or [`declares`](Self::declares) was given this name.
     pub fn is_declared(&self, name: &str) -> bool {
         self.declared.iter().any(|known| known == name)
     }
@@ -457,7 +456,7 @@ pub fn to_storage<'k>(dtype: DType, value: Val<'k>) -> Val<'k> {
     }
 }
 
-/// The coordinates of `lanes` elements along an axis, of which the first has the given one.
+/// The coordinates of `lanes` elements along an axis, from the first one's on.
 pub fn lane_coordinates(first: Val<'_>, lanes: u32, along_axis: bool) -> Val<'_> {
     let arena = first.arena();
     match (lanes, along_axis) {
