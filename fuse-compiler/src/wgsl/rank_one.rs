@@ -9,21 +9,45 @@ use crate::kernel::{Block, Function, Ty, Val};
 /// Sums of an invocation from which on they are added to one by one, in an order of their own.
 const SUMS_IN_ORDER: u32 = 64;
 
-/// Declares a structure of sums, and a function that adds products to it. Each of several products that share their rows has, for
-/// each row and vector of four columns, a field `s{product}{row}_{vector}` of type `ty`.
-///
-/// A function, which drivers inline, because it makes the shader a fraction as long.
+/// Declares a structure of sums, and a function that adds products to it ([`structure`], [`function`]).
 pub(super) fn declare<'k>(
     shader: &mut Shader<'k>,
     [name, function]: [&str; 2],
     ty: Ty,
+    extents: [u32; 2],
+    products: &[String],
+) -> Ty {
+    let sums = structure(shader, name, ty, extents, products);
+    self::function(shader, function, sums, ty, extents, products);
+    sums
+}
+
+/// Declares a structure of sums. Each of several products that share their rows has, for each row and vector of four columns, a
+/// field `s{product}{row}_{vector}` of type `ty`.
+pub(super) fn structure<'k>(
+    shader: &mut Shader<'k>,
+    name: &str,
+    ty: Ty,
     [rows, vectors]: [u32; 2],
     products: &[String],
 ) -> Ty {
-    let arena = shader.arena();
     let of_row = |p: &str, row: u32| (0..vectors).map(|j| (field(p, row, j), ty)).collect::<Vec<_>>();
     let fields = products.iter().flat_map(|p| (0..rows).flat_map(move |row| of_row(p, row)));
-    let sums = shader.structure(name, fields.collect());
+    shader.structure(name, fields.collect())
+}
+
+/// Declares a function that adds the products of vectors of four rows and of four columns, of type `ty`, to a structure of sums.
+///
+/// A function, which drivers inline, because it makes the shader a fraction as long.
+pub(super) fn function<'k>(
+    shader: &mut Shader<'k>,
+    name: &str,
+    sums: Ty,
+    ty: Ty,
+    [rows, vectors]: [u32; 2],
+    products: &[String],
+) {
+    let arena = shader.arena();
     let factors =
         |name: &str, count: u32| -> Vec<Val<'k>> { (0..count).map(|n| arena.name(format!("{name}{n}"), ty)).collect() };
     let c = arena.name("c", arena.pointer(sums));
@@ -33,8 +57,7 @@ pub(super) fn declare<'k>(
     add_products(&mut body, c.deref(), &a, products, &columns);
     let all: Vec<Val<'k>> = [c].into_iter().chain(a).chain(columns.concat()).collect();
     let parameters = parameters(&all).collect();
-    shader.function(Function { name: function.to_owned(), parameters, result: None, body });
-    sums
+    shader.function(Function { name: name.to_owned(), parameters, result: None, body });
 }
 
 /// The field of four sums.

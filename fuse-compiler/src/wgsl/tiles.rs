@@ -1,14 +1,12 @@
-//! The text of tiled contraction kernels.
+//! Tiled contraction kernels.
 //!
 //! Each step, a workgroup holds a slice of both operands in workgroup memory, the left one transposed, so that each
 //! invocation reads its rows and columns as vectors; while it multiplies, the next slice is already on its way into
-//! registers. The multiplications of a step are written out, because the drivers that were measured do not unroll them.
+//! registers. The multiplications of a step are unrolled here, because the drivers that were measured do not unroll them.
 //! Coordinates outside an operand are clamped to its last element: rows and columns computed from them are never
 //! stored, and depths beyond the end are replaced by zero after the prologue. Reductions of the left operand come before
 //! all steps (`row_prologue`). Slice-K tiles keep the left slice only (`slice_k`), unstaged ones keep none (`unstaged`). Tiles of
 //! cooperative matrices keep `f16` slices (`coop_matrix`).
-
-use std::fmt::Write;
 
 use fuse_artifact::{
     DType, Grid, Pass, Uniform,
@@ -26,7 +24,6 @@ pub(super) mod streams;
 mod unstaged;
 
 use super::{
-    builtins::scalar_type,
     epilogue::{Axes, Epilogue, declare_partial, finish_call, parameters, place_parameters, rhs_prefixes, sum_dtype},
     grid,
     names::Names,
@@ -36,13 +33,14 @@ use super::{
 };
 use crate::{
     fusion::{Contraction, Group},
-    kernel::{Block, Function, Ty, Val},
+    kernel::{Arena, Block, Function, Ty, Val},
     schedule::contraction::{Direction, ScheduleSpec},
 };
 use grouped::Grouped;
 pub use row_parts::row_parts;
 use rows::Rows;
 use slices::Side;
+use streams::Part;
 
 /// The pass of a tiled schedule.
 pub fn tiles(group: &Group, contraction: &Contraction, names: &Names, scheduled: &ScheduleSpec, tile: Tile) -> Pass {
@@ -61,7 +59,7 @@ fn pass(
     tile: Tile,
     grouped: Option<&Grouped>,
 ) -> Pass {
-    let arena = crate::kernel::Arena::default();
+    let arena = Arena::default();
     let mut shader = Shader::new(&arena, names, group);
     let sum = sum_dtype(group, contraction);
     for access in &group.accesses {
@@ -71,7 +69,8 @@ fn pass(
     }
     let axes = Axes::new(&mut shader, group, contraction);
     let products = product_prefixes(&axes);
-    let rows = if tile.is_split() { None } else { Rows::new(group, axes, (tile, sum), &products) };
+    let rows = if tile.is_split() { None } else { Rows::new(group, axes, tile, &products) };
+    let part = tile.is_stream_k().then(|| Part::declare(&mut shader));
     if is_partial(tile) {
         declare_partial(&mut shader, &axes, sum, tile.lanes);
     } else if let Some(rows) = &rows {
@@ -80,54 +79,49 @@ fn pass(
         for (product, group) in grouped.groups.iter().enumerate() {
             epilogue(group, axes, sum, tile).of_product(product as u8).declare(&mut shader);
         }
-    } else if tile.is_stream_k() {
-        let keep = streams::keep_parts(&mut shader, &axes, sum, tile);
+    } else if let Some(part) = part {
+        let keep = part.keep(&mut shader, &axes, sum, tile);
         epilogue(group, axes, sum, tile).after(keep).declare(&mut shader);
     } else {
         epilogue(group, axes, sum, tile).declare(&mut shader);
     }
-    let sides = Side::all(contraction);
-    let main = Block::new();
-    let rhs_prefixes = rhs_prefixes(contraction);
     let row_prologue = RowPrologueKernel::new(group, contraction, [tile.rows, tile.invocations()], tile.lanes);
-    let mut text = MatmulKernel {
+    let mut kernel = MatmulKernel {
         shader,
-        main,
+        main: Block::new(),
         group,
         contraction,
         scheduled,
         tile,
         axes,
         sum,
-        sides,
+        sides: Side::all(contraction),
         products,
-        rhs_prefixes,
+        rhs_prefixes: rhs_prefixes(contraction),
         rows,
-        row_prologue,
+        row_prologue: row_prologue.as_ref(),
+        sums: None,
+        part,
+        grouped,
         product: None,
     };
-    text.declare_slices();
-    text.locate();
-    text.reduce_operand();
-    text.declare_sums();
-    match grouped {
-        Some(grouped) => text.branches(grouped),
+    kernel.declare_slices();
+    let id = grid::workgroups(&mut kernel.shader, &mut kernel.main);
+    match part {
+        Some(part) => kernel.walk_share(id, part),
         None => {
-            text.preload();
-            text.multiply();
-            text.store();
+            kernel.locate_workgroup(id);
+            kernel.compute();
         }
     }
-    if tile.is_stream_k() {
-        text.close_stream();
-    }
-    let MatmulKernel { mut shader, main, .. } = text;
+    let MatmulKernel { mut shader, main, .. } = kernel;
     shader.main = main;
     shader.finish(Grid::Tiles { rows: tile.rows, columns: tile.columns }, tile.invocations())
 }
 
-/// The epilogue of a tile. Small tiles of aligned schedules load what it reads before they multiply, and tiles of cooperative
-/// matrices a row of matrices at a time: nothing else would hide the latency. The result may have rows of any length in scalar schedules: they store element by element.
+/// The epilogue of a tile. Small tiles of aligned schedules load its inputs before they multiply, and tiles of cooperative
+/// matrices a row of matrices at a time: nothing else would hide the latency. The result may have rows of any length in scalar
+/// schedules: they store element by element.
 fn epilogue<'a, 'k>(group: &'a Group, axes: Axes<'k>, sum: DType, tile: Tile) -> Epilogue<'a, 'k> {
     let epilogue = Epilogue::new(group, axes, sum, tile.lanes, tile.lanes);
     if preloads(tile) { epilogue.preloaded() } else { epilogue }
@@ -137,21 +131,12 @@ const fn preloads(tile: Tile) -> bool {
     tile.lanes == 4 && (tile.coop_matrix().is_some() || tile.invocation_rows * tile.invocation_columns <= 16)
 }
 
-/// Whether all that a workgroup has are sums of a part of the depth.
+/// True if all that a workgroup has are sums of a part of the depth.
 const fn is_partial(tile: Tile) -> bool {
     matches!(tile.k, K::Split)
 }
 
-/// The operands whose slices are kept in workgroup memory.
-fn staged(sides: &[Side], tile: Tile) -> &[Side] {
-    match tile.mainloop {
-        Mainloop::Unstaged => &[],
-        Mainloop::Staged | Mainloop::CoopMatrix(_) => sides,
-        Mainloop::SliceK(_) => &sides[..1],
-    }
-}
-
-/// For each product, what the names of its sums start with.
+/// For each product, the prefix of the names of its sums.
 fn product_prefixes(axes: &Axes) -> Vec<String> {
     if axes.products == 1 { vec![String::new()] } else { (0..axes.products).map(|p| format!("{p}_")).collect() }
 }
@@ -166,45 +151,67 @@ struct MatmulKernel<'a> {
     axes: Axes<'a>,
     sum: DType,
     sides: Vec<Side>,
-    /// For each product, what the names of its sums start with: nothing for a single one, else `0_ …`.
+    /// For each product, the prefix of the names of its sums: nothing for a single one, else `0_ …`.
     products: Vec<String>,
     rhs_prefixes: Vec<&'static str>,
     /// The epilogue, if it reduces rows.
     rows: Option<Rows<'a, 'a>>,
     /// The rows of the left operand, if it has reductions.
-    row_prologue: Option<RowPrologueKernel<'a>>,
-    /// Of products that have workgroups of their own, the one whose branch is written.
+    row_prologue: Option<&'a RowPrologueKernel<'a>>,
+    /// The invocation's sums, unless they are in cooperative matrices.
+    sums: Option<Val<'a>>,
+    /// The part of a depth that is summed, if workgroups share depths.
+    part: Option<Part<'a>>,
+    /// The products, if they have workgroups of their own, and the one whose branch is written.
+    grouped: Option<&'a Grouped>,
     product: Option<u8>,
 }
 
 impl<'a> MatmulKernel<'a> {
-    /// Which tile, batch and part of the depth this workgroup has, and which rows and columns this invocation.
-    fn locate(&mut self) {
-        let id = grid::workgroups(&mut self.shader, &mut self.main);
-        if self.tile.is_stream_k() {
-            self.open_stream();
-        } else {
-            self.locate_workgroup(id);
+    /// The statements that `write` adds to `main`.
+    fn block(&mut self, write: impl FnOnce(&mut Self)) -> Block<'a> {
+        let outer = std::mem::take(&mut self.main);
+        write(self);
+        std::mem::replace(&mut self.main, outer)
+    }
+
+    /// Computes a tile.
+    fn compute(&mut self) {
+        self.locate();
+        self.reduce_operand();
+        self.declare_sums();
+        self.declare_update();
+        match self.grouped {
+            Some(grouped) => self.branches(grouped),
+            None => self.multiply_and_store(),
         }
+    }
+
+    fn multiply_and_store(&mut self) {
+        self.preload();
+        self.multiply();
+        self.store();
+    }
+
+    /// Binds the tile's origin, and which rows and columns this invocation has.
+    fn locate(&mut self) {
         let [batch, number] = ["batch", "tile"].map(|name| self.index(name));
-        self.axes.decode_batch(&mut self.shader, &mut self.main, batch);
-        let origin = self.origin();
-        match &self.rows {
-            None => grid::tile_origin(&mut self.shader, &mut self.main, self.tile, number, origin),
-            Some(_) => grid::tile_origin_row_by_row(&mut self.shader, &mut self.main, self.tile, number, origin),
+        let (shader, b) = (&mut self.shader, &mut self.main);
+        self.axes.decode_batch(shader, b, batch);
+        let names = if self.tile.shifted_at_edge() { ["first_row", "first_column"] } else { ["row0", "column0"] };
+        let origin = match &self.rows {
+            None => grid::tile_origin(shader, b, self.tile, number, names),
+            Some(_) => grid::tile_origin_row_by_row(shader, b, self.tile, number, names),
         };
-        if self.tile.is_stream_k() {
-            self.place_part();
+        if let Some(part) = self.part {
+            part.begin(b, origin);
         }
         if self.tile.coop_matrix().is_some() {
             self.locate_subgroup();
             return;
         }
         let across = self.tile.columns / self.tile.invocation_columns;
-        if self.tile.k_groups() > 1 {
-            self.locate_k_group();
-        }
-        let position = if self.tile.k_groups() > 1 { self.index("position") } else { self.shader.local() };
+        let position = if self.tile.k_groups() > 1 { self.locate_k_group() } else { self.shader.local() };
         self.main.bind("tx", position % across);
         self.main.bind("ty", position / across);
     }
@@ -214,12 +221,7 @@ impl<'a> MatmulKernel<'a> {
         self.shader.arena().name(name, Ty::U32)
     }
 
-    /// The names of the tile's first row and column.
-    fn origin(&self) -> [&'static str; 2] {
-        if self.tile.shifted_at_edge() { ["first_row", "first_column"] } else { ["row0", "column0"] }
-    }
-
-    /// Which tile, batch and part of the depth this workgroup has, if it has one.
+    /// Binds which tile, batch and part of the depth this workgroup has.
     fn locate_workgroup(&mut self, id: Val<'a>) {
         let row_tiles = self.shader.uniform(Uniform::RowTiles);
         let column_tiles = self.shader.uniform(Uniform::ColumnTiles);
@@ -247,11 +249,11 @@ impl<'a> MatmulKernel<'a> {
         grid::whole_depth(b, axes);
     }
 
-    /// Computes what the loads of the left operand need of its rows.
+    /// Reduces the rows of the left operand, if its loads need that.
     fn reduce_operand(&mut self) {
         let lanes = if self.scheduled.lhs == Direction::Depth { self.tile.lanes } else { 1 };
-        if let Some(rows) = &self.row_prologue {
-            let row0 = self.shader.arena().name("row0", Ty::U32);
+        if let Some(rows) = self.row_prologue {
+            let row0 = self.index("row0");
             rows.compute(&mut self.shader, &mut self.main, &self.axes, row0, lanes);
         }
     }
@@ -262,38 +264,60 @@ impl<'a> MatmulKernel<'a> {
             self.declare_matrix_slices();
             return;
         }
-        let ty = format!("vec4<{}>", scalar_type(self.sum));
         for side in self.staged() {
             let count = self.tile.depth * side.row_vectors(self.tile);
-            self.shader.workgroup_array_text(&side.array(self.contraction), &ty, count, 16);
+            self.shader.workgroup_array(&side.array(self.contraction), Ty::of(self.sum, 4), count);
         }
     }
 
-    /// Declares this invocation's sums `c`, and `update`, which adds the products of one depth to them.
+    /// Declares this invocation's sums `c`.
     fn declare_sums(&mut self) {
         if self.tile.coop_matrix().is_some() {
             self.declare_matrix_sums();
             return;
         }
-        let extents = [self.tile.invocation_rows, self.tile.invocation_columns / 4];
-        let ty = Ty::of(self.sum, 4);
-        let sums = rank_one::declare(&mut self.shader, ["Sums", "update"], ty, extents, &self.products);
-        self.main.var("c", self.shader.arena().construct(sums, &[]));
+        let (ty, extents) = (Ty::of(self.sum, 4), self.vectors());
+        let ty = rank_one::structure(&mut self.shader, "Sums", ty, extents, &self.products);
+        self.sums = Some(self.main.var("c", self.shader.arena().construct(ty, &[])));
     }
 
-    /// The names of an invocation's vectors of four sums.
-    fn sum_fields(&self) -> Vec<String> {
-        let (rows, columns) = (self.tile.invocation_rows, self.tile.invocation_columns / 4);
-        let of_row = |p: &String, i: u32| (0..columns).map(|j| format!("s{p}{i}_{j}")).collect::<Vec<_>>();
-        self.products.iter().flat_map(|p| (0..rows).flat_map(move |i| of_row(p, i))).collect()
+    /// Declares `update`, which adds the products of one depth to the sums.
+    fn declare_update(&mut self) {
+        if let Some(sums) = self.sums {
+            let (ty, extents) = (Ty::of(self.sum, 4), self.vectors());
+            rank_one::function(&mut self.shader, "update", sums.ty(), ty, extents, &self.products);
+        }
+    }
+
+    /// Rows of an invocation, and its vectors of four columns.
+    const fn vectors(&self) -> [u32; 2] {
+        [self.tile.invocation_rows, self.tile.invocation_columns / 4]
+    }
+
+    /// The numbers of an invocation's vectors of four sums.
+    fn vector_numbers(&self) -> impl Iterator<Item = [u32; 2]> + use<> {
+        let [rows, vectors] = self.vectors();
+        (0..rows).flat_map(move |i| (0..vectors).map(move |j| [i, j]))
+    }
+
+    /// Four sums of a product.
+    fn sum(&self, product: &str, [i, j]: [u32; 2]) -> Val<'a> {
+        let sums = self.sums.expect("the sums are declared, and in no matrices");
+        sums.field(&rank_one::field(product, i, j))
+    }
+
+    /// All vectors of four sums of the invocation, product by product.
+    fn all_sums(&self) -> Vec<Val<'a>> {
+        let places: Vec<[u32; 2]> = self.vector_numbers().collect();
+        self.products.iter().flat_map(|product| places.iter().map(|&place| self.sum(product, place))).collect()
     }
 
     /// The sums of one place, all products.
-    fn sums(&self, place: &str) -> Vec<Val<'a>> {
-        let sum = |product: &String| self.shader.arena().name(format!("c.s{product}{place}"), Ty::of(self.sum, 4));
-        self.products.iter().map(sum).collect()
+    fn sums_at(&self, place: [u32; 2]) -> Vec<Val<'a>> {
+        self.products.iter().map(|product| self.sum(product, place)).collect()
     }
 
+    /// Adds the products of all depths of the workgroup to the sums.
     fn multiply(&mut self) {
         if self.tile.shifted_at_edge() {
             self.multiply_inside();
@@ -303,74 +327,77 @@ impl<'a> MatmulKernel<'a> {
             self.multiply_unstaged();
             return;
         }
-        let depth = self.tile.depth;
-        for side in self.staged() {
-            self.declare_loads(side);
-        }
-        self.main.line("if k_begin < k_end {");
-        self.fetch("k_begin");
-        self.main.line("}");
-        self.main.line(format!("for (var k0 = k_begin; k0 < k_end; k0 += {depth}u) {{"));
-        self.fill();
-        self.main.line("workgroupBarrier();");
-        self.main.line(format!("if k0 + {depth}u < k_end {{"));
-        self.fetch(&format!("k0 + {depth}u"));
-        self.main.line("}");
-        if self.tile.k_groups() > 1 {
-            self.multiply_slice_k();
-        } else if self.tile.coop_matrix().is_some() {
-            self.multiply_matrices();
-        } else {
-            for k in 0..depth {
-                self.rank_one_update(k);
+        let [begin, end] = ["k_begin", "k_end"].map(|name| self.index(name));
+        let (depth, k_groups) = (self.tile.depth, self.tile.k_groups());
+        let mut b = Block::new();
+        let movers = self.declare_movers(&mut b);
+        b.when(begin.lt(end), |b| self.fetch(b, &movers, begin));
+        b.range("k0", begin, end, depth, |b, k0| {
+            self.fill(b, &movers, k0);
+            b.workgroup_barrier();
+            let next = k0 + depth;
+            b.when(next.lt(end), |b| self.fetch(b, &movers, next));
+            if k_groups > 1 {
+                self.multiply_slice_k(b, k0);
+            } else if self.tile.coop_matrix().is_some() {
+                b.append(&self.block(Self::multiply_matrices));
+            } else {
+                (0..depth).for_each(|k| self.rank_one_update(b, k));
             }
+            b.workgroup_barrier();
+        });
+        if k_groups > 1 {
+            self.add_k_groups(&mut b);
         }
-        self.main.line("workgroupBarrier();");
-        self.main.line("}");
-        if self.tile.k_groups() > 1 {
-            self.add_k_groups();
-        }
+        self.main.append(&b);
     }
 
+    /// The operands whose slices are kept in workgroup memory.
     fn staged(&self) -> Vec<Side> {
-        staged(&self.sides, self.tile).to_vec()
+        match self.tile.mainloop {
+            Mainloop::Unstaged => vec![],
+            Mainloop::Staged | Mainloop::CoopMatrix(_) => self.sides.clone(),
+            Mainloop::SliceK(_) => vec![Side::Lhs],
+        }
     }
 
     /// Adds the products of depth `k` of the slices to the sums.
-    fn rank_one_update(&mut self, k: u32) {
-        let Tile { rows, columns, invocation_rows, invocation_columns, .. } = self.tile;
-        let mut call = String::from("update(&c");
-        for g in 0..invocation_rows / 4 {
-            let at = k * Side::Lhs.row_vectors(self.tile) + row_in_tile(4 * g, rows, invocation_rows) / 4;
-            let _ = write!(call, ", lhs_tile[ty + {at}u]");
+    fn rank_one_update(&self, b: &mut Block<'a>, k: u32) {
+        let (tile, [_, vectors]) = (self.tile, self.vectors());
+        let [tx, ty] = ["tx", "ty"].map(|name| self.index(name));
+        let lhs = self.slice(Side::Lhs).array;
+        let of_rows = (0..tile.invocation_rows / 4).map(|g| {
+            let at = k * Side::Lhs.row_vectors(tile) + row_in_tile(4 * g, tile.rows, tile.invocation_rows) / 4;
+            lhs.at(ty + at)
+        });
+        let mut factors: Vec<Val<'a>> = of_rows.collect();
+        for &side in &self.sides[1..] {
+            let (rhs, first) = (self.slice(side).array, k * side.row_vectors(tile));
+            factors.extend((0..vectors).map(|j| rhs.at(tx + (first + j * (tile.columns / tile.invocation_columns)))));
         }
-        for side in &self.sides[1..] {
-            let array = side.array(self.contraction);
-            for j in 0..invocation_columns / 4 {
-                let at = k * side.row_vectors(self.tile) + j * (columns / invocation_columns);
-                let _ = write!(call, ", {array}[tx + {at}u]");
-            }
-        }
-        call += ");";
-        self.main.line(call);
+        self.update(b, factors);
     }
 
-    /// The places of this invocation's vectors of four sums: row, column, and the suffix of their names.
-    fn places(&self) -> Vec<([Val<'a>; 2], String)> {
-        let Tile { rows, columns, invocation_rows, invocation_columns, .. } = self.tile;
-        let mut places = vec![];
-        for i in 0..invocation_rows {
-            for j in 0..invocation_columns / 4 {
-                let [row0, column0, tx, ty] = ["row0", "column0", "tx", "ty"].map(|name| self.index(name));
-                let row = row0 + ty * 4 + row_in_tile(i, rows, invocation_rows);
-                let column = column0 + (tx + j * (columns / invocation_columns)) * 4;
-                places.push(([row, column], format!("{i}_{j}")));
-            }
-        }
-        places
+    /// Adds the products of vectors of four rows and of four columns to the sums.
+    fn update(&self, b: &mut Block<'a>, factors: Vec<Val<'a>>) {
+        let sums = self.sums.expect("the sums are declared").pointer();
+        let arguments = [vec![sums], factors].concat();
+        b.run(self.shader.arena().call("update", &arguments, Ty::Void));
     }
 
-    /// Loads what the epilogue reads.
+    /// The places of this invocation's vectors of four sums: row and column, and their numbers in the invocation.
+    fn places(&self) -> Vec<([Val<'a>; 2], [u32; 2])> {
+        let Tile { rows, columns, invocation_rows, invocation_columns, .. } = self.tile;
+        let [row0, column0, tx, ty] = ["row0", "column0", "tx", "ty"].map(|name| self.index(name));
+        let place = |[i, j]: [u32; 2]| {
+            let row = row0 + ty * 4 + row_in_tile(i, rows, invocation_rows);
+            let column = column0 + (tx + j * (columns / invocation_columns)) * 4;
+            ([row, column], [i, j])
+        };
+        self.vector_numbers().map(place).collect()
+    }
+
+    /// Loads the epilogue's inputs.
     fn preload(&mut self) {
         if let Some(rows) = &self.rows {
             rows.prepare(&mut self.shader, &mut self.main);
@@ -384,14 +411,15 @@ impl<'a> MatmulKernel<'a> {
             return;
         }
         let epilogue = epilogue(self.group, self.axes, self.sum, self.tile);
-        for (place, name) in self.places() {
-            epilogue.preload(&mut self.shader, &mut self.main, place, &format!("_{name}"));
+        for (place, [i, j]) in self.places() {
+            epilogue.preload(&mut self.shader, &mut self.main, place, &format!("_{i}_{j}"));
         }
     }
 
     fn store(&mut self) {
         if let Some(rows) = &self.rows {
-            rows.finish(&mut self.shader, &mut self.main);
+            let sums = self.sums.expect("the sums are declared");
+            rows.finish(&mut self.shader, &mut self.main, sums);
             return;
         }
         if self.tile.coop_matrix().is_some() {
@@ -405,14 +433,13 @@ impl<'a> MatmulKernel<'a> {
             self.store_unstaged();
             return;
         }
-        for (place, name) in self.places() {
-            let sums = self.sums(&name);
-            let call = self.finish_call(place, &sums, &name);
+        for (place, [i, j]) in self.places() {
+            let call = self.finish_call(place, &self.sums_at([i, j]), &format!("{i}_{j}"));
             self.main.run(call);
         }
     }
 
-    /// The call that hands the sums of a place to the epilogue; `name` is that of what was preloaded for it.
+    /// The call that hands the sums of a place to the epilogue; `name` is the suffix of the names of its preloaded inputs.
     fn finish_call(&self, place: [Val<'a>; 2], sums: &[Val<'a>], name: &str) -> Val<'a> {
         let suffix = self.product.map_or(String::new(), |product| product.to_string());
         let finish = if self.tile.lanes == 1 { "finish_each".to_owned() } else { format!("finish{suffix}") };

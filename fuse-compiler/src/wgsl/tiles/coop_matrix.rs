@@ -47,7 +47,7 @@ impl<'a> MatmulKernel<'a> {
     }
 
     /// Vectors of four from one line of a slice to the next.
-    fn line_vectors(&self, side: Side) -> u32 {
+    pub(super) fn line_vectors(&self, side: Side) -> u32 {
         (self.lines(side)[1] + SLICE_PAD) / 4
     }
 

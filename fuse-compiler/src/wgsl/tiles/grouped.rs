@@ -1,5 +1,5 @@
-//! Products that share their left operand and have workgroups of their own: the text branches on the number of the
-//! workgroup's product, and each branch is what the product's kernel would do alone.
+//! Products that share their left operand and have workgroups of their own: the kernel branches on the number of the
+//! workgroup's product, and each branch is the kernel of that product alone.
 //!
 //! A branch where right operands are read would be shorter, but it took a third longer on an NVIDIA H200
 //! (docs/experiments.md).
@@ -20,7 +20,7 @@ use super::MatmulKernel;
 pub(super) struct Grouped {
     pub(super) groups: Vec<Group>,
     pub(super) contractions: Vec<Contraction>,
-    /// What the names of their right operands start with.
+    /// The prefixes of the names of their right operands.
     prefixes: Vec<&'static str>,
 }
 
@@ -50,27 +50,19 @@ impl Grouped {
 impl<'a> MatmulKernel<'a> {
     /// Multiplies and stores the product of this workgroup.
     pub(super) fn branches(&mut self, grouped: &'a Grouped) {
-        let products = grouped.groups.len();
-        self.main.line("switch product {");
-        for product in 0..products {
-            self.main.line(match product + 1 == products {
-                true => "default: {".to_owned(),
-                false => format!("case {product}u: {{"),
-            });
-            (self.group, self.contraction) = (&grouped.groups[product], &grouped.contractions[product]);
+        let mut branches = vec![];
+        for (product, group) in grouped.groups.iter().enumerate() {
+            (self.group, self.contraction) = (group, &grouped.contractions[product]);
             self.rhs_prefixes = vec![grouped.prefixes[product]];
             self.product = Some(product as u8);
-            self.preload();
-            self.multiply();
-            self.store();
-            self.main.line("}");
+            branches.push(self.block(Self::multiply_and_store));
         }
-        self.main.line("}");
+        self.main.switch(self.index("product"), branches);
     }
 }
 
 /// The part of a program that computes `roots`, of a single product; everything else is replaced by literals, which take
-/// no text.
+/// no statements.
 fn only(body: &Body, roots: &[ValueId]) -> Body {
     let needed = body.needed(roots);
     let mut body = body.clone();

@@ -1,5 +1,5 @@
 //! The second pass of a split schedule whose epilogue reduces rows: a workgroup adds the partial sums of whole rows, and
-//! then does what a tile that owns its rows does.
+//! then applies the epilogue as a tile that owns its rows.
 
 use fuse_artifact::{Grid, Pass, Uniform, schedule::Tile};
 
@@ -22,11 +22,11 @@ pub fn row_parts(
     let arena = Arena::default();
     let Parts { mut shader, scratch, axes, sum } = Parts::new(&arena, names, group, contraction, tile.lanes);
     let products = product_prefixes(&axes);
-    let rows = Rows::new(group, axes, (tile, sum), &products);
+    let rows = Rows::new(group, axes, tile, &products);
     if let Some(rows) = &rows {
         rows.declare(&mut shader);
     }
-    let mut text = MatmulKernel {
+    let mut kernel = MatmulKernel {
         shader,
         main: Block::new(),
         group,
@@ -40,20 +40,23 @@ pub fn row_parts(
         rhs_prefixes: vec![],
         rows,
         row_prologue: None,
+        sums: None,
+        part: None,
+        grouped: None,
         product: None,
     };
-    text.locate_rows();
-    text.declare_sums();
-    text.preload();
-    text.add_parts(scratch);
-    text.store();
-    let MatmulKernel { mut shader, main, .. } = text;
+    kernel.locate_rows();
+    kernel.declare_sums();
+    kernel.preload();
+    kernel.add_parts(scratch);
+    kernel.store();
+    let MatmulKernel { mut shader, main, .. } = kernel;
     shader.main = main;
     shader.finish(Grid::WholeRows { rows: tile.rows }, tile.invocations())
 }
 
 impl<'k> MatmulKernel<'k> {
-    /// Which rows and batch this workgroup has, and which columns this invocation.
+    /// Binds the rows and the batch of this workgroup, and the columns of this invocation.
     fn locate_rows(&mut self) {
         let row_tiles = self.shader.uniform(Uniform::RowTiles);
         let across = self.tile.columns / self.tile.invocation_columns;
@@ -76,17 +79,17 @@ impl<'k> MatmulKernel<'k> {
         let index = |name: String| arena.name(name, Ty::U32);
         let batch = index("batch".to_owned());
         let products = self.products.len() as u32;
-        self.main.range("s", arena.u32(0), splits, 1, |b, s| {
-            for (p, prefix) in (0..).zip(&self.products) {
-                for i in 0..self.tile.invocation_rows {
-                    for j in 0..self.tile.invocation_columns / 4 {
-                        let part = (s * products + p) * batches + batch;
-                        let [row, column] = [format!("at_row_{i}"), format!("at_column_{j}")].map(index);
-                        let sum = arena.name(format!("c.s{prefix}{i}_{j}"), Ty::of(self.sum, 4));
-                        b.set(sum, sum + scratch.at(((part * rows + row) * columns + column) / 4));
-                    }
+        let mut b = Block::new();
+        b.range("s", arena.u32(0), splits, 1, |b, s| {
+            for (p, product) in (0..).zip(&self.products) {
+                for [i, j] in self.vector_numbers() {
+                    let part = (s * products + p) * batches + batch;
+                    let [row, column] = [format!("at_row_{i}"), format!("at_column_{j}")].map(index);
+                    let sum = self.sum(product, [i, j]);
+                    b.set(sum, sum + scratch.at(((part * rows + row) * columns + column) / 4));
                 }
             }
         });
+        self.main.append(&b);
     }
 }

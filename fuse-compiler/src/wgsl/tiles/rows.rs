@@ -7,7 +7,7 @@
 //! not stored.
 
 use fuse_artifact::{
-    DType, Uniform,
+    Uniform,
     schedule::{TILE_PAD, Tile},
 };
 
@@ -27,6 +27,7 @@ use crate::{
         epilogue::Axes,
         expr::{ElementContext, literal, operation},
         loads::{Gather, Load},
+        rank_one,
         reduction::state::{ReductionState, from_bits, to_bits},
         shader::{Shader, lane_coordinates, to_storage},
     },
@@ -36,30 +37,24 @@ use crate::{
 pub(super) struct Rows<'a, 'k> {
     group: &'a Group,
     tile: Tile,
-    /// What names of the products' sums start with.
+    /// The prefixes of the names of the products' sums.
     products: Vec<String>,
-    sum: DType,
     levels: Vec<Level>,
-    /// For each value, whether it differs between rows.
+    /// For each value, true if it differs between rows.
     differs_by_row: Vec<bool>,
-    /// Whether all columns of the tile exist.
+    /// True if all columns of the tile exist.
     full: bool,
     axes: Axes<'k>,
 }
 
 impl<'a, 'k> Rows<'a, 'k> {
     /// The body of a group, if it has reductions.
-    pub(super) fn new(
-        group: &'a Group,
-        axes: Axes<'k>,
-        (tile, sum): (Tile, DType),
-        products: &[String],
-    ) -> Option<Self> {
+    pub(super) fn new(group: &'a Group, axes: Axes<'k>, tile: Tile, products: &[String]) -> Option<Self> {
         let batch = axes.batch;
         let levels = group.body.levels(&group.accesses, |axis| axis == batch + 1);
         let full = group.shape[batch + 1].as_constant() == Some(tile.columns.into());
         let differs_by_row = differing(group, batch);
-        let body = Self { group, tile, products: products.to_vec(), sum, levels, differs_by_row, full, axes };
+        let body = Self { group, tile, products: products.to_vec(), levels, differs_by_row, full, axes };
         reduces(&group.body).then_some(body)
     }
 
@@ -173,7 +168,7 @@ impl<'a, 'k> Rows<'a, 'k> {
         lane_coordinates(self.index(format!("column_{j}")), 4, true)
     }
 
-    /// Loads what the body reads at coordinates of the domain.
+    /// Loads the body's inputs at coordinates of the domain.
     fn load(&self, shader: &mut Shader<'k>, b: &mut Block<'k>) {
         for (value, op) in self.body().values.iter().map(|value| &value.op).enumerate() {
             let ValueOp::Load(access) = *op else { continue };
@@ -207,20 +202,20 @@ impl<'a, 'k> Rows<'a, 'k> {
         offset
     }
 
-    /// Stores what the body computes from the sums `c`.
-    pub(super) fn finish(&self, shader: &mut Shader<'k>, b: &mut Block<'k>) {
+    /// Stores the values that the body computes from the sums.
+    pub(super) fn finish(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, sums: Val<'k>) {
         if !self.preloads() {
             self.load(shader, b);
         }
         let stages = self.levels.iter().map(|level| level.stage).max().unwrap_or(0);
         for stage in 0..=stages {
-            self.stage(shader, b, stage);
+            self.stage(shader, b, sums, stage);
             self.reduce(shader, b, stage);
         }
         self.store(shader, b);
     }
 
-    /// Binds where this invocation is, and loads what the body reads if little enough.
+    /// Binds this invocation's place, and loads the body's inputs if they are few enough.
     pub(super) fn prepare(&self, shader: &mut Shader<'k>, b: &mut Block<'k>) {
         self.locate(b);
         if self.preloads() {
@@ -228,7 +223,7 @@ impl<'a, 'k> Rows<'a, 'k> {
         }
     }
 
-    /// Whether registers are left for what the body reads while products are summed.
+    /// True if registers are left for the body's inputs while products are summed.
     const fn preloads(&self) -> bool {
         self.tile.lanes == 4
             && self.tile.k_groups() == 1
@@ -241,7 +236,7 @@ impl<'a, 'k> Rows<'a, 'k> {
     }
 
     /// Computes the values that are known after `stage` reductions.
-    fn stage(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, stage: usize) {
+    fn stage(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, sums: Val<'k>, stage: usize) {
         for (value, known) in self.body().values.iter().enumerate() {
             let elsewhere = matches!(known.op, ValueOp::Literal(_) | ValueOp::Load(_) | ValueOp::Reduce(..));
             if elsewhere || self.levels[value].stage != stage {
@@ -250,7 +245,7 @@ impl<'a, 'k> Rows<'a, 'k> {
             let lanes = self.lanes(value);
             for place in self.places(value) {
                 let operand = |x: ValueId| self.operand(x, place, lanes);
-                let at = RowPlace { rows: self, place, lanes };
+                let at = RowPlace { rows: self, sums, place, lanes };
                 let computed = operation(shader, self.body(), value, lanes, &operand, &at);
                 b.bind(self.name(value, place), computed);
             }
@@ -418,6 +413,7 @@ impl<'a, 'k> Rows<'a, 'k> {
 /// A place of the body: a row and a vector of columns of the invocation.
 struct RowPlace<'r, 'a, 'k> {
     rows: &'r Rows<'a, 'k>,
+    sums: Val<'k>,
     place: [u32; 2],
     lanes: u32,
 }
@@ -454,17 +450,16 @@ impl<'k> ElementContext<'k> for RowPlace<'_, '_, 'k> {
 
     fn accumulator(&self, product: u8) -> Val<'k> {
         let [i, j] = self.place;
-        let name = format!("c.s{}{i}_{j}", self.rows.products[usize::from(product)]);
-        self.rows.arena().name(name, Ty::of(self.rows.sum, 4))
+        self.sums.field(&rank_one::field(&self.rows.products[usize::from(product)], i, j))
     }
 }
 
-/// Whether a store has one value per row.
+/// True if a store has one value per row.
 fn is_row_store(store: &Store, batch: usize) -> bool {
     store.access.as_ref().is_some_and(|access| access.access.axes[batch + 1].is_none())
 }
 
-/// For each value of a group's body, whether it differs between rows, which are axis `row`. Reductions count as if.
+/// For each value of a group's body, true if it differs between rows, which are axis `row`. Reductions count as if.
 fn differing(group: &Group, row: usize) -> Vec<bool> {
     let moves = |access: u16| group.accesses[usize::from(access)].access.axes[row].is_some();
     let mut differs: Vec<bool> = Vec::with_capacity(group.body.values.len());

@@ -1,20 +1,20 @@
-//! The slices of the operands in workgroup memory: which elements an invocation loads, and where it puts them.
+//! Stages of the operands: which elements of a slice an invocation loads, and where it puts them in workgroup memory.
+//!
+//! A slice holds, for some steps along the depth, a span of rows or columns. Coordinates outside the operand are clamped to its
+//! last element; steps beyond the end are replaced by zero, so that they add nothing.
 
-use crate::kernel::{Block, Ty};
-use fuse_artifact::{
-    DType,
-    schedule::{TILE_PAD, Tile},
-};
+use fuse_artifact::schedule::{TILE_PAD, Tile};
 
 use super::MatmulKernel;
 use crate::{
     fusion::Contraction,
-    schedule::contraction::Direction,
+    kernel::{Block, Function, Scalar, Ty, Val},
+    schedule::contraction::{Direction, weights::Weights},
     wgsl::{
-        builtins::vector_type,
+        epilogue::parameters,
         operand::{Operand, OperandPlace},
-        row_prologue::RowNames,
-        shader::storage_type,
+        row_prologue::{RowNames, RowPrologueKernel},
+        shader::Shader,
     },
 };
 
@@ -55,6 +55,14 @@ impl Side {
         (self.span(tile) + TILE_PAD) / 4
     }
 
+    /// The axes of the operand's space, after those of the batch: the one that is summed over, and the other one.
+    pub(super) const fn axes(self, batch: usize) -> [usize; 2] {
+        match self {
+            Self::Lhs => [batch + 1, batch],
+            Self::Rhs(_) => [batch, batch + 1],
+        }
+    }
+
     /// The workgroup's first row or column.
     pub(super) const fn origin(self) -> &'static str {
         match self {
@@ -62,6 +70,14 @@ impl Side {
             Self::Rhs(_) => "column0",
         }
     }
+}
+
+/// An operand on its way from memory into workgroup memory.
+pub(super) enum Mover<'a> {
+    /// Element by element or by vectors, through registers.
+    Elements(Box<Stage<'a>>),
+    /// By whole words of quantized weights (`packed`).
+    Words(Side, Weights<'a>),
 }
 
 impl<'a> MatmulKernel<'a> {
@@ -73,243 +89,305 @@ impl<'a> MatmulKernel<'a> {
     }
 
     pub(super) fn operand(&self, side: Side) -> Operand<'a> {
-        let (body, value) = match side {
-            Side::Lhs => &self.contraction.lhs,
-            Side::Rhs(product) => &self.contraction.rhs[product],
+        let ((body, value), prefix) = match side {
+            Side::Lhs => (&self.contraction.lhs, "a"),
+            Side::Rhs(product) => (&self.contraction.rhs[product], self.rhs_prefixes[product]),
         };
-        let outer_axis = if side == Side::Lhs { self.axes.batch } else { self.axes.batch + 1 };
-        let depth_axis = if side == Side::Lhs { self.axes.batch + 1 } else { self.axes.batch };
-        let lane_axis = if self.direction(side) == Direction::Depth { depth_axis } else { outer_axis };
+        let [summed, other] = side.axes(self.axes.batch);
         Operand {
             group: self.group,
             body,
             value: *value,
-            prefix: match side {
-                Side::Lhs => "a",
-                Side::Rhs(product) => self.rhs_prefixes[product],
-            },
+            prefix,
             lanes: self.tile.lanes,
             buffer_lanes: self.tile.lanes,
-            lane_axis,
+            lane_axis: if self.direction(side) == Direction::Depth { summed } else { other },
         }
     }
 
-    /// The accesses that loads of a slice read.
-    fn accesses(&self, side: Side) -> Vec<u16> {
-        match (&self.row_prologue, side) {
-            (Some(rows), Side::Lhs) => rows.loads(),
-            _ => self.operand(side).loads(),
-        }
-    }
-
-    /// Values of a row per load: of vectors along the rows, one for each lane.
-    fn row_lanes(&self) -> u32 {
-        if self.scheduled.lhs == Direction::Depth { 1 } else { self.tile.lanes }
-    }
-
-    /// Declares what the `l`-th load of the left slice needs of its rows.
-    fn declare_rows(&mut self, l: u32) {
-        let Some(rows) = &self.row_prologue else { return };
-        let lanes = self.row_lanes();
-        let mut at = self.axes.batch_names();
-        at.extend([format!("a{l}_at"), "0u".to_owned()]);
-        // Invocations that do not take part in the load have no row in the tile.
-        let row = match self.is_full(Side::Lhs, l) {
-            true => format!("a{l}_o"),
-            false => format!("min(a{l}_o, {}u)", self.tile.rows - lanes),
+    /// The slices of an operand in workgroup memory.
+    pub(super) fn slice(&self, side: Side) -> Slice<'a> {
+        let (scalar, direction, vectors) = match self.tile.coop_matrix() {
+            Some(_) => (Scalar::F16, self.direction(side), self.line_vectors(side)),
+            None if side == Side::Lhs && self.slices_along_depth() => {
+                (Scalar::of(self.sum), Direction::Depth, self.depth_vectors())
+            }
+            None => (Scalar::of(self.sum), Direction::Outer, side.row_vectors(self.tile)),
         };
-        let prefix = format!("a{l}_row");
-        let (at, row) = (self.shader.raws(&at), self.shader.raw(row, Ty::U32));
-        rows.declare(&mut self.shader, &mut self.main, RowNames { prefix: &prefix, lanes }, &at, row);
+        let (arena, name) = (self.shader.arena(), side.array(self.contraction));
+        let array = arena.name(&name, arena.array(Ty::vector(scalar, 4), None));
+        Slice { name, array, direction, vectors }
     }
 
-    /// Loads of a slice.
-    fn units(&self, side: Side) -> u32 {
-        side.span(self.tile) * self.tile.depth / self.tile.lanes
-    }
-
-    /// Loads of a slice per invocation.
-    fn loads(&self, side: Side) -> u32 {
-        self.units(side).div_ceil(self.tile.invocations())
-    }
-
-    /// Whether all invocations take part in the `l`-th load of a slice.
-    fn is_full(&self, side: Side, l: u32) -> bool {
-        (l + 1) * self.tile.invocations() <= self.units(side)
-    }
-
-    /// Opens a block for the invocations that take part in the `l`-th load, if some do not.
-    fn open_load(&mut self, side: Side, l: u32) -> bool {
-        let partial = !self.is_full(side, l);
-        if partial {
-            self.main.line(format!("if local + {}u < {}u {{", l * self.tile.invocations(), self.units(side)));
+    fn stage(&self, side: Side) -> Stage<'a> {
+        Stage {
+            operand: self.operand(side),
+            row_prologue: self.row_prologue.filter(|_| side == Side::Lhs),
+            direction: self.direction(side),
+            axes: side.axes(self.axes.batch),
+            batch: self.axes.batch(),
+            origin: self.index(side.origin()),
+            extent: if side == Side::Lhs { self.axes.rows } else { self.axes.columns },
+            end: (!self.tile.k_aligned).then(|| self.index("k_end")),
+            steps: self.tile.depth,
+            span: side.span(self.tile),
+            invocations: self.tile.invocations(),
+            slice: self.slice(side),
+            stored: self.tile.coop_matrix().is_some(),
+            loads: vec![],
         }
-        partial
     }
 
-    /// Declares where each of this invocation's loads lies in its slice: `{p}{l}_o` (row or column in the
-    /// tile), `{p}{l}_k` (depth in the step), and the part of each offset that stays.
-    pub(super) fn declare_loads(&mut self, side: Side) {
-        if let Some(weights) = self.packed(side) {
-            self.declare_packed(side, weights);
+    /// Declares the loads of all operands that pass through workgroup memory.
+    pub(super) fn declare_movers(&mut self, b: &mut Block<'a>) -> Vec<Mover<'a>> {
+        let mut movers = vec![];
+        for side in self.staged() {
+            movers.push(if let Some(weights) = self.packed(side) {
+                b.append(&self.block(|kernel| kernel.declare_packed(side, weights)));
+                Mover::Words(side, weights)
+            } else {
+                let mut stage = self.stage(side);
+                stage.declare(&mut self.shader, b);
+                Mover::Elements(Box::new(stage))
+            });
+        }
+        movers
+    }
+
+    /// Loads the slices that start at depth `step` into registers.
+    pub(super) fn fetch(&mut self, b: &mut Block<'a>, movers: &[Mover<'a>], step: Val<'a>) {
+        for mover in movers {
+            match *mover {
+                Mover::Elements(ref stage) => stage.fetch(&mut self.shader, b, step),
+                Mover::Words(side, weights) => {
+                    b.append(&self.block(|kernel| kernel.fetch_packed(side, weights, &step.to_string())));
+                }
+            }
+        }
+    }
+
+    /// Writes the fetched slices, which start at depth `step`, to workgroup memory.
+    pub(super) fn fill(&mut self, b: &mut Block<'a>, movers: &[Mover<'a>], step: Val<'a>) {
+        for mover in movers {
+            match *mover {
+                Mover::Elements(ref stage) => stage.fill(&mut self.shader, b, step),
+                Mover::Words(side, weights) => b.append(&self.block(|kernel| kernel.fill_packed(side, weights))),
+            }
+        }
+    }
+}
+
+/// Slices in workgroup memory, in vectors of four.
+pub(super) struct Slice<'k> {
+    name: String,
+    pub(super) array: Val<'k>,
+    /// The direction of its vectors.
+    direction: Direction,
+    /// Vectors from one step to the next, or from one row or column to the next if they lie along the depth.
+    vectors: u32,
+}
+
+impl<'k> Slice<'k> {
+    /// The vector at a step and a place along the span, one of which is a multiple of four.
+    fn at(&self, step: Val<'k>, outer: Val<'k>) -> Val<'k> {
+        self.array.at(match self.direction {
+            Direction::Depth => outer * self.vectors + step / 4,
+            Direction::Outer => step * self.vectors + outer / 4,
+        })
+    }
+
+    /// Puts a load of so many elements along a direction in its place.
+    fn put(&self, b: &mut Block<'k>, direction: Direction, [outer, step, value]: [Val<'k>; 3]) {
+        if value.ty().lanes() > 1 && direction == self.direction {
+            b.set(self.at(step, outer), value);
             return;
         }
-        let operand = self.operand(side);
-        let (p, lanes) = (operand.prefix, self.tile.lanes);
-        let origin = side.origin();
-        let extent = if side == Side::Lhs { self.axes.rows } else { self.axes.columns };
-        for l in 0..self.loads(side) {
-            let unit = format!("(local + {}u)", l * self.tile.invocations());
-            let (o, k, last) = match self.direction(side) {
-                Direction::Depth => {
-                    let units = self.tile.depth / lanes;
-                    (format!("{unit} / {units}u"), format!("({unit} % {units}u) * {lanes}u"), 1)
-                }
-                Direction::Outer => {
-                    let units = side.span(self.tile) / lanes;
-                    (format!("({unit} % {units}u) * {lanes}u"), format!("{unit} / {units}u"), lanes)
-                }
-            };
-            self.main.line(format!("let {p}{l}_o = {o};"));
-            self.main.line(format!("let {p}{l}_k = {k};"));
-            self.main.line(format!("let {p}{l}_at = min({origin} + {p}{l}_o, {extent} - {last}u);"));
-            if side == Side::Lhs {
-                self.declare_rows(l);
-            }
-            for access in self.accesses(side) {
-                let mut at: Vec<_> = self.axes.batch().into_iter().map(Some).collect();
-                let outer = Some(self.index(&format!("{p}{l}_at")));
-                at.extend(if side == Side::Lhs { [outer, None] } else { [None, outer] });
-                let offset = operand.offset(&mut self.shader, access, &at);
-                self.main.line(format!("let {p}{l}_base{access} = {offset};"));
-                let dtype = self.group.accesses[usize::from(access)].dtype;
-                let ty = match self.tile.coop_matrix() {
-                    None => vector_type(dtype, lanes),
-                    Some(_) => storage_type(dtype, lanes),
-                };
-                self.main.line(format!("var {p}{l}_x{access}: {ty};"));
-            }
+        for e in 0..value.ty().lanes() {
+            b.set(self.at(step + e, outer).at(outer % 4), value.lane(e));
+        }
+    }
+}
+
+/// An operand's slices on their way from memory through registers into workgroup memory.
+pub(super) struct Stage<'a> {
+    operand: Operand<'a>,
+    /// The reductions of its rows.
+    row_prologue: Option<&'a RowPrologueKernel<'a>>,
+    /// The direction of a load's elements.
+    direction: Direction,
+    /// The axis that is summed over, and the other one.
+    axes: [usize; 2],
+    /// The coordinates of the batch.
+    batch: Vec<Val<'a>>,
+    /// The workgroup's first place along the other axis, and the extent of that axis.
+    origin: Val<'a>,
+    extent: Val<'a>,
+    /// The end of the steps, if slices may reach beyond it.
+    end: Option<Val<'a>>,
+    /// Steps of a slice.
+    steps: u32,
+    /// Elements of a step.
+    span: u32,
+    invocations: u32,
+    slice: Slice<'a>,
+    /// True if slices hold elements as buffers do.
+    stored: bool,
+    loads: Vec<Load<'a>>,
+}
+
+/// An invocation's load of a slice.
+struct Load<'k> {
+    /// Its place along the span, and its step in the slice.
+    outer: Val<'k>,
+    step: Val<'k>,
+    /// The condition for the invocations that take part, if some do not.
+    inside: Option<Val<'k>>,
+    /// The prefix of the values of its rows.
+    rows: String,
+    registers: Vec<Register<'k>>,
+}
+
+/// A register for the elements that a load reads through an access.
+struct Register<'k> {
+    access: u16,
+    /// The part of the offset that stays from slice to slice.
+    base: Val<'k>,
+    value: Val<'k>,
+}
+
+impl<'a> Stage<'a> {
+    /// The coordinates of an element in the operand's space.
+    fn at<T>(&self, batch: impl Fn(Val<'a>) -> T, step: T, outer: T) -> Vec<T> {
+        let [summed, other] = self.axes;
+        let place = if summed > other { [outer, step] } else { [step, outer] };
+        self.batch.iter().map(|&coordinate| batch(coordinate)).chain(place).collect()
+    }
+
+    /// The accesses that loads read.
+    fn accesses(&self) -> Vec<u16> {
+        self.row_prologue.map_or_else(|| self.operand.loads(), RowPrologueKernel::loads)
+    }
+
+    /// Elements of a load along the steps, and along the span.
+    const fn extents(&self) -> [u32; 2] {
+        match self.direction {
+            Direction::Depth => [self.operand.lanes, 1],
+            Direction::Outer => [1, self.operand.lanes],
         }
     }
 
-    /// Loads the slices of the step that starts at depth `step` into registers.
-    pub(super) fn fetch(&mut self, step: &str) {
-        for side in self.staged() {
-            if let Some(weights) = self.packed(side) {
-                self.fetch_packed(side, weights, step);
-                continue;
+    fn row_names<'n>(&self, prefix: &'n str) -> RowNames<'n> {
+        RowNames { prefix, lanes: self.extents()[1] }
+    }
+
+    /// Binds the place of each of this invocation's loads in a slice, `{p}{l}_o` (along the span) and `{p}{l}_k` (step), and the
+    /// part of each offset that stays, and declares the registers.
+    fn declare(&mut self, shader: &mut Shader<'a>, b: &mut Block<'a>) {
+        let (p, lanes, [_, width]) = (self.operand.prefix, self.operand.lanes, self.extents());
+        let units = self.steps * self.span / lanes;
+        for l in 0..units.div_ceil(self.invocations) {
+            let unit = shader.local() + l * self.invocations;
+            let inside = (units < (l + 1) * self.invocations).then(|| unit.lt(units));
+            let (outer, step) = match self.direction {
+                Direction::Depth => (unit / (self.steps / lanes), unit % (self.steps / lanes) * lanes),
+                Direction::Outer => (unit % (self.span / lanes) * lanes, unit / (self.span / lanes)),
+            };
+            let outer = b.bind(format!("{p}{l}_o"), outer);
+            let step = b.bind(format!("{p}{l}_k"), step);
+            let at = b.bind(format!("{p}{l}_at"), (self.origin + outer).min(self.extent - width));
+            let rows = format!("{p}{l}_row");
+            if let Some(row_prologue) = self.row_prologue {
+                // Invocations that do not take part in the load have no row in the tile.
+                let row = inside.map_or(outer, |_| outer.min(self.span - width));
+                let at = self.at(|coordinate| coordinate, shader.u32(0), at);
+                row_prologue.declare(shader, b, self.row_names(&rows), &at, row);
             }
-            let operand = self.operand(side);
-            let p = operand.prefix;
-            let depth_axis = if side == Side::Lhs { self.axes.batch + 1 } else { self.axes.batch };
-            let last = if self.direction(side) == Direction::Depth { self.tile.lanes } else { 1 };
-            for l in 0..self.loads(side) {
-                let partial = self.open_load(side, l);
-                match self.tile.k_aligned {
-                    true => self.main.statement(format_args!("let {p}{l}_depth = {step} + {p}{l}_k;")),
-                    false => {
-                        self.main.statement(format_args!("let {p}{l}_depth = min({step} + {p}{l}_k, k_end - {last}u);"))
-                    }
-                }
-                for access in self.accesses(side) {
-                    let [base, depth] =
-                        [format!("{p}{l}_base{access}"), format!("{p}{l}_depth")].map(|name| self.index(&name));
-                    let offset = operand.advance(&mut self.shader, access, depth_axis, base, depth);
-                    let load = match self.tile.coop_matrix() {
-                        None => operand.load(&mut self.shader, access, offset),
-                        Some(_) => operand.load_stored(&mut self.shader, access, offset),
+            let at = self.at(Some, None, Some(at));
+            let mut registers = vec![];
+            for access in self.accesses() {
+                let base = self.operand.offset(shader, access, &at);
+                let base = b.bind(format!("{p}{l}_base{access}"), base);
+                let dtype = self.operand.group.accesses[usize::from(access)].dtype;
+                let ty = if self.stored { Ty::stored(dtype, lanes) } else { Ty::of(dtype, lanes) };
+                let value = b.declare(shader.arena(), format!("{p}{l}_x{access}"), ty);
+                registers.push(Register { access, base, value });
+            }
+            self.loads.push(Load { outer, step, inside, rows, registers });
+        }
+    }
+
+    /// Loads the slice that starts at `step` into registers.
+    fn fetch(&self, shader: &mut Shader<'a>, b: &mut Block<'a>, step: Val<'a>) {
+        let (operand, [depths, _]) = (&self.operand, self.extents());
+        for (l, load) in self.loads.iter().enumerate() {
+            b.when_some(load.inside, |b| {
+                let at = step + load.step;
+                let at = self.end.map_or(at, |end| at.min(end - depths));
+                let at = b.bind(format!("{}{l}_depth", operand.prefix), at);
+                for &Register { access, base, value } in &load.registers {
+                    let offset = operand.advance(shader, access, self.axes[0], base, at);
+                    let loaded = match self.stored {
+                        true => operand.load_stored(shader, access, offset),
+                        false => operand.load(shader, access, offset),
                     };
-                    self.main.statement(format_args!("{p}{l}_x{access} = {load};"));
+                    b.set(value, loaded);
                 }
-                if partial {
-                    self.main.line("}");
-                }
+            });
+        }
+    }
+
+    /// Writes the fetched slice, which starts at `step`, to workgroup memory, after the operand's prologue.
+    fn fill(&self, shader: &mut Shader<'a>, b: &mut Block<'a>, step: Val<'a>) {
+        for load in &self.loads {
+            let at = step + load.step;
+            let block = Block::of(|b| {
+                let value =
+                    self.value(shader, b, load, &self.at(|coordinate| coordinate, at, self.origin + load.outer));
+                let zero = shader.arena().construct(value.ty(), &[]);
+                let value = self.end.map_or(value, |end| at.lt(end).select(value, zero));
+                self.put(shader, b, [load.outer, load.step, value]);
+            });
+            match load.inside {
+                Some(inside) => b.when(inside, |b| b.append(&block)),
+                None if block.is_single() => b.append(&block),
+                None => b.scope(|b| b.append(&block)),
             }
         }
     }
 
-    /// Writes the fetched slices, after their prologues, to workgroup memory.
-    pub(super) fn fill(&mut self) {
-        for side in self.staged() {
-            if let Some(weights) = self.packed(side) {
-                self.fill_packed(side, weights);
-                continue;
+    /// The value of a load at these coordinates.
+    fn value(&self, shader: &mut Shader<'a>, b: &mut Block<'a>, load: &Load<'a>, at: &[Val<'a>]) -> Val<'a> {
+        if self.stored {
+            return load.registers[0].value;
+        }
+        let loaded = |access| {
+            let register = load.registers.iter().find(|register| register.access == access);
+            register.expect("every access has its register").value
+        };
+        let operand = &self.operand;
+        match self.row_prologue {
+            Some(row_prologue) => {
+                let place = OperandPlace { operand, loaded: &loaded, at, accumulators: &[] };
+                row_prologue.value(shader, b, self.row_names(&load.rows), &place)
             }
-            let operand = self.operand(side);
-            let (p, origin) = (operand.prefix, side.origin());
-            let ty = match self.tile.coop_matrix() {
-                None => vector_type(self.sum, self.tile.lanes),
-                Some(_) => storage_type(DType::F16, self.tile.lanes),
-            };
-            for l in 0..self.loads(side) {
-                let partial = self.open_load(side, l);
-                let mut at = self.axes.batch_names();
-                let outer = format!("{origin} + {p}{l}_o");
-                let depth = format!("k0 + {p}{l}_k");
-                at.extend(if side == Side::Lhs { [outer, depth] } else { [depth, outer] });
-                let (arena, at) = (self.shader.arena(), self.shader.raws(&at));
-                let loaded = |access| operand.named(arena, access, format!("{p}{l}_x{access}"));
-                let mut lines = Block::new();
-                let value = match (&self.row_prologue, side) {
-                    _ if self.tile.coop_matrix().is_some() => loaded(operand.loads()[0]),
-                    (Some(rows), Side::Lhs) => {
-                        let (place, prefix) = (
-                            OperandPlace { operand: &operand, loaded: &loaded, at: &at, accumulators: &[] },
-                            format!("a{l}_row"),
-                        );
-                        let names = RowNames { prefix: &prefix, lanes: self.row_lanes() };
-                        rows.value(&mut self.shader, &mut lines, names, &place)
-                    }
-                    _ => operand.value(&mut self.shader, &mut lines, &loaded, &at),
-                };
-                let value = match self.tile.k_aligned {
-                    true => value.to_string(),
-                    false => format!("select({ty}(), {value}, k0 + {p}{l}_k < k_end)"),
-                };
-                let put = self.declare_put(side, &ty);
-                lines.line(format!("{put}({p}{l}_o, {p}{l}_k, {value});"));
-                let block = !partial && !lines.is_single();
-                if block {
-                    self.main.line("{");
-                }
-                self.main.append(&lines);
-                if partial || block {
-                    self.main.line("}");
-                }
-            }
+            None => operand.value(shader, b, &loaded, at),
         }
     }
 
-    /// The name of the function that writes a load of a slice to its place in workgroup memory, declared once.
-    fn declare_put(&mut self, side: Side, ty: &str) -> String {
-        let array = side.array(self.contraction);
-        let name = format!("put_{array}");
-        if self.shader.is_declared(&name) {
-            return name;
+    /// Puts a load in its place of the slice: the call of a function that is declared once.
+    fn put(&self, shader: &mut Shader<'a>, b: &mut Block<'a>, load: [Val<'a>; 3]) {
+        let (arena, name) = (shader.arena(), format!("put_{}", self.slice.name));
+        if shader.declares(&name) {
+            let [outer, step] = ["outer", "depth"].map(|name| arena.name(name, Ty::U32));
+            let values = [outer, step, arena.name("value", load[2].ty())];
+            let body = Block::of(|b| self.slice.put(b, self.direction, values));
+            shader.function(Function {
+                name: name.clone(),
+                parameters: parameters(&values).collect(),
+                result: None,
+                body,
+            });
         }
-        let mut lines = Block::new();
-        lines.line(format!("fn {name}(outer: u32, depth: u32, value: {ty}) {{"));
-        let vectors = side.row_vectors(self.tile);
-        let at = |k: u32| format!("{array}[(depth + {k}u) * {vectors}u + outer / 4u]");
-        if self.tile.coop_matrix().is_some() {
-            let at = self.matrix_slice_place(side, "outer", "depth");
-            lines.line(format!("{array}[{at}] = value;"));
-        } else if side == Side::Lhs && self.slices_along_depth() {
-            let at = format!("outer * {}u + depth / 4u", self.depth_vectors());
-            lines.line(format!("{array}[{at}] = value;"));
-        } else {
-            match (self.tile.lanes, self.direction(side)) {
-                (1, _) => lines.line(format!("{}[outer % 4u] = value;", at(0))),
-                (_, Direction::Outer) => lines.line(format!("{} = value;", at(0))),
-                (lanes, Direction::Depth) => {
-                    for e in 0..lanes {
-                        lines.line(format!("{}[outer % 4u] = value[{e}];", at(e)));
-                    }
-                }
-            }
-        }
-        lines.line("}");
-        self.shader.declare(name.clone(), lines);
-        name
+        b.run(arena.call(name, &load, Ty::Void));
     }
 }

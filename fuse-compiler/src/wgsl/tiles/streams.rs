@@ -7,85 +7,99 @@
 //! Owens, "Stream-K: Work-centric Parallel Decomposition for Dense Matrix-Matrix Multiplication on the GPU" (PPoPP 2023), where
 //! workgroups wait for each other instead; WGSL does not promise that they run at the same time.
 
-use crate::kernel::{Block, Val};
-use fuse_artifact::{Slot, Uniform, schedule::Tile};
+use fuse_artifact::{DType, Slot, Uniform, schedule::Tile};
 
 use super::MatmulKernel;
-use crate::wgsl::{epilogue::Axes, shader::Shader};
+use crate::{
+    kernel::{Block, Ty, Val},
+    wgsl::{epilogue::Axes, shader::Shader},
+};
 
 /// Vectors of four sums of a tile.
 pub(in crate::wgsl) const fn vectors(tile: Tile) -> u32 {
     tile.rows * tile.columns / 4
 }
 
-/// What `finish` does before all else: it keeps the sums of a part of a depth. The parts of a tile follow each other in scratch
-/// memory, and in each its products.
-pub(super) fn keep_parts<'k>(
-    shader: &mut Shader<'k>,
-    axes: &Axes<'k>,
-    sum: fuse_artifact::DType,
-    tile: Tile,
-) -> Block<'k> {
-    let scratch = shader.buffer(Slot::Scratch, sum, tile.lanes, true);
-    let mut module = Block::new();
-    module.line("var<private> is_part: bool;");
-    module.line("var<private> part_at: u32;");
-    module.line("var<private> part_row: u32;");
-    module.line("var<private> part_column: u32;");
-    shader.text(&module);
-    let mut lines = Block::new();
-    lines.line("if is_part {");
-    let across = tile.columns / 4;
-    lines.line(format!("let vector = part_at + (row - part_row) * {across}u + (column - part_column) / 4u;"));
-    for (product, sum) in axes.sum_names().iter().enumerate() {
-        lines.line(format!("{scratch}[vector + {}u] = {sum};", product as u32 * vectors(tile)));
+/// The part of a depth that a workgroup sums, in variables of the invocation that `finish` reads.
+#[derive(Clone, Copy)]
+pub(super) struct Part<'k> {
+    /// True if it is not the whole depth.
+    is_part: Val<'k>,
+    /// The first vector of its sums in scratch memory.
+    at: Val<'k>,
+    /// The first row and column of its tile.
+    origin: [Val<'k>; 2],
+}
+
+impl<'k> Part<'k> {
+    /// Declares the variables.
+    pub(super) fn declare(shader: &mut Shader<'k>) -> Self {
+        Self {
+            is_part: shader.private("is_part", Ty::BOOL),
+            at: shader.private("part_at", Ty::U32),
+            origin: ["part_row", "part_column"].map(|name| shader.private(name, Ty::U32)),
+        }
     }
-    lines.line("return;");
-    lines.line("}");
-    lines
+
+    /// Sets the origin of its tile.
+    pub(super) fn begin(&self, b: &mut Block<'k>, origin: [Val<'k>; 2]) {
+        for (variable, place) in self.origin.into_iter().zip(origin) {
+            b.set(variable, place);
+        }
+    }
+
+    /// The statements that `finish` begins with: they keep the sums of a part. The parts of a tile follow each other in scratch
+    /// memory, and in each its products.
+    pub(super) fn keep(&self, shader: &mut Shader<'k>, axes: &Axes<'k>, sum: DType, tile: Tile) -> Block<'k> {
+        let scratch = shader.buffer(Slot::Scratch, sum, tile.lanes, true);
+        let [row, column] = ["row", "column"].map(|name| shader.arena().name(name, Ty::U32));
+        let [first_row, first_column] = self.origin;
+        let keep = |b: &mut Block<'k>| {
+            let row_at = self.at + (row - first_row) * (tile.columns / 4);
+            let vector = b.bind("vector", row_at + (column - first_column) / 4);
+            for (sum, product) in axes.accumulators(Ty::of(sum, tile.lanes)).into_iter().zip(0..) {
+                b.set(scratch.at(vector + product * vectors(tile)), sum);
+            }
+            b.leave();
+        };
+        Block::of(|b| b.when(self.is_part, keep))
+    }
 }
 
 impl<'k> MatmulKernel<'k> {
-    /// Opens the loop over the tiles of this workgroup's share.
-    pub(super) fn open_stream(&mut self) {
+    /// Computes the tiles of this workgroup's share; `finish` keeps the sums of parts of them.
+    pub(super) fn walk_share(&mut self, id: Val<'k>, part: Part<'k>) {
         let tile = self.tile;
-        Shares::bind(&mut self.shader, &mut self.main, &self.axes, tile);
+        let Shares { steps, share, tiles } = Shares::bind(&mut self.shader, &mut self.main, &self.axes, tile);
         let whole = self.shader.uniform(Uniform::WholeTiles);
         let splits = self.shader.uniform(Uniform::Splits);
         let batches = self.axes.batches(&mut self.shader);
-        self.main.line(format!("var at = select({whole} * steps + (id - {whole}) * share, id * steps, id < {whole});"));
-        self.main.line(format!("let end = min(at + select(share, steps, id < {whole}), tiles * {batches} * steps);"));
-        self.main.line("while at < end {");
-        self.main.line("let place = at / steps;");
-        self.main.line("let first = at - place * steps;");
-        self.main.line("let last = min(steps, first + end - at);");
-        self.main.line(format!("let k_begin = first * {}u;", tile.depth));
-        self.main.line(format!("let k_end = last * {}u;", tile.depth));
-        self.main.line("is_part = last - first < steps;");
-        self.main.line("if is_part {");
-        self.main.line(format!("let cut = place - {whole};"));
-        self.main.line(format!("let part = id - {whole} - cut * steps / share;"));
-        let size = self.axes.products * vectors(tile);
-        self.main.line(format!("part_at = (cut * {splits} + part) * {size}u;"));
-        self.main.line("}");
-        self.main.line("let tile = place % tiles;");
-        self.main.line("let batch = place / tiles;");
-    }
-
-    /// Where the tile begins whose sums `finish` may have to keep.
-    pub(super) fn place_part(&mut self) {
-        let [row, column] = self.origin();
-        self.main.line(format!("part_row = {row};"));
-        self.main.line(format!("part_column = {column};"));
-    }
-
-    pub(super) fn close_stream(&mut self) {
-        self.main.line("at += last - first;");
-        self.main.line("}");
+        let has_tile = id.lt(whole);
+        let at = self.main.var("at", has_tile.select(id * steps, whole * steps + (id - whole) * share));
+        let end = self.main.bind("end", (at + has_tile.select(steps, share)).min(tiles * batches * steps));
+        let body = self.block(|kernel| {
+            let b = &mut kernel.main;
+            let place = b.bind("place", at / steps);
+            let first = b.bind("first", at - place * steps);
+            let last = b.bind("last", steps.min(first + end - at));
+            b.bind("k_begin", first * tile.depth);
+            b.bind("k_end", last * tile.depth);
+            b.set(part.is_part, (last - first).lt(steps));
+            b.when(part.is_part, |b| {
+                let cut = b.bind("cut", place - whole);
+                let number = b.bind("part", id - whole - cut * steps / share);
+                b.set(part.at, (cut * splits + number) * (kernel.axes.products * vectors(tile)));
+            });
+            b.bind("tile", place % tiles);
+            b.bind("batch", place / tiles);
+            kernel.compute();
+            kernel.main.set(at, at + (last - first));
+        });
+        self.main.repeat_while(at.lt(end), |b| b.append(&body));
     }
 }
 
-/// Steps of a tile, those of a share, and the tiles of a batch.
+/// Steps of a tile, steps of a share, and tiles of a batch.
 pub(in crate::wgsl) struct Shares<'k> {
     pub(in crate::wgsl) steps: Val<'k>,
     pub(in crate::wgsl) share: Val<'k>,

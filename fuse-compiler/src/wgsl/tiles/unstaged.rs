@@ -1,4 +1,4 @@
-//! Tiles without workgroup memory: each invocation reads what it multiplies from storage, and waits for no other.
+//! Tiles without workgroup memory: each invocation reads its factors from storage, and waits for no other.
 //!
 //! Neighbors read the same rows and neighboring columns, which is work for caches. Where there are no others to wait for, an
 //! adapter that runs on processors need not interleave invocations, nor fill workgroup memory with zeros first.
@@ -38,7 +38,7 @@ impl<'k> MatmulKernel<'k> {
         for side in self.sides.clone() {
             sides.push((side, self.operand(side), self.bind_lines(&mut b, side)));
         }
-        let [begin, end, sums] = ["k_begin", "k_end", "c"].map(|name| self.index(name));
+        let [begin, end] = ["k_begin", "k_end"].map(|name| self.index(name));
         let depth = self.tile.depth;
         b.range("k", begin, end, depth, |b, k| {
             let steps: Vec<Step<'k>> =
@@ -47,14 +47,13 @@ impl<'k> MatmulKernel<'k> {
                 let vectors = sides.iter().zip(&steps).flat_map(|((side, ..), step)| {
                     (0..self.span(*side) / LANES).map(|group| self.vector(*side, step, group, d))
                 });
-                let arguments: Vec<Val<'k>> = [sums.pointer()].into_iter().chain(vectors).collect();
-                b.run(sums.arena().call("update", &arguments, Ty::Void));
+                self.update(b, vectors.collect());
             }
         });
         self.main.append(&b);
     }
 
-    /// Stores the sums of all places, one after the other: written out, epilogues would be most of what there is to compile.
+    /// Stores the sums of all places, one after the other: unrolled, epilogues would be most of the code.
     pub(super) fn store_unstaged(&mut self) {
         let Tile { rows, columns, invocation_rows, invocation_columns, .. } = self.tile;
         let across = invocation_columns / LANES;
@@ -63,10 +62,8 @@ impl<'k> MatmulKernel<'k> {
         let ty = arena.array(Ty::of(self.sum, LANES), Some(places));
         let mut b = Block::new();
         let mut sums = vec![];
-        for (product, fields) in self.products.iter().zip(self.sum_fields().chunks(places as usize)) {
-            let fields: Vec<Val<'k>> =
-                fields.iter().map(|field| arena.name(format!("c.{field}"), Ty::of(self.sum, LANES))).collect();
-            sums.push(b.var(format!("sums{product}"), arena.construct(ty, &fields)));
+        for (product, of_product) in self.products.iter().zip(self.all_sums().chunks(places as usize)) {
+            sums.push(b.var(format!("sums{product}"), arena.construct(ty, of_product)));
         }
         let [row0, column0, tx, ty] = ["row0", "column0", "tx", "ty"].map(|name| self.index(name));
         let [rows_apart, columns_apart] = [rows * LANES / invocation_rows, columns / invocation_columns];
@@ -154,7 +151,7 @@ impl<'k> MatmulKernel<'k> {
         k: Val<'k>,
     ) -> Step<'k> {
         let (arena, p) = (self.shader.arena(), operand.prefix);
-        let depth_axis = if side == Side::Lhs { self.axes.batch + 1 } else { self.axes.batch };
+        let [depth_axis, _] = side.axes(self.axes.batch);
         let mut step = vec![];
         for Read { outer, depth } in self.reads(side) {
             let line = lines.iter().find(|line| line.outer == outer).expect("each row and column has its offsets");
