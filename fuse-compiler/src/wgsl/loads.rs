@@ -128,7 +128,7 @@ impl<'k> Gather<'_, 'k> {
         from_storage(*dtype, stored)
     }
 
-    /// The element offset of each lane. `several`: whether more than one coordinate of the view is computed.
+    /// The element offset of each lane. `several` is true if more than one coordinate of the view is computed.
     pub(super) fn offsets(
         &self,
         shader: &mut Shader<'k>,

@@ -1,13 +1,13 @@
-//! The text of reductions: one stage after the other, each with the values per row that are known by then, the values
+//! Reduction kernels: one stage after the other, each with the values per row that are known by then, the values
 //! per element, and the reductions that the next stage waits for.
 //!
-//! Schedules that hold their rows write every load out, and keep what earlier stages computed; streamed schedules read the
-//! row again at each stage and compute again what they need. Split schedules have a pass per stage: it first takes
-//! together what the workgroups of earlier passes left in the scratch buffer, word `w` of part `s` of row `r` at
+//! Schedules that hold their rows write every load out, and keep the values of earlier stages; streamed schedules read the
+//! row again at each stage and recompute the values that they need. Split schedules have a pass per stage: it first merges
+//! the partial results that earlier passes left in the scratch buffer, word `w` of part `s` of row `r` at
 //! `(w·splits + s)·rows + r`.
 //!
-//! `place` knows offsets, `state` what a reduction is, `combine` how invocations share it, `elements` what is computed of
-//! elements, `stages` what is computed when, `scatter` which elements count, `split` the scratch buffer.
+//! Modules: `place` (offsets), `state` (the words of a reduction), `combine` (merging between invocations), `elements` (values
+//! of elements), `stages` (their order), `scatter` (elements that count), `split` (the scratch buffer).
 
 pub(in crate::wgsl) mod combine;
 mod elements;
@@ -101,7 +101,7 @@ impl Frame<'_> {
         self.levels.iter().map(|level| level.stage).max().unwrap_or(0)
     }
 
-    /// Whether a store writes the elements of rows at this stage.
+    /// True if a store writes the elements of rows at this stage.
     fn stores_at(&self, n: usize, stage: usize) -> bool {
         self.stores_elements(n) && self.levels[self.group.stores[n].value].stage == stage
     }
@@ -246,7 +246,7 @@ impl<'k> Invocation<'k> {
     }
 }
 
-/// Binds the row clamped to those that exist, and whether it does.
+/// Binds the row clamped to those that exist, and a truth value: the row exists.
 fn clamp_row<'k>(shader: &mut Shader<'k>, b: &mut Block<'k>, row: Val<'k>, lanes: u32) -> (Val<'k>, Option<Val<'k>>) {
     let count = shader.uniform(Uniform::Count);
     let at = b.bind("row_at", row);

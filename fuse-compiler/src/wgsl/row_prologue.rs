@@ -1,7 +1,7 @@
 //! Row prologue: reductions of a product's left operand that its workgroups compute before they multiply.
 //!
-//! Stage by stage, invocations that share a row walk down the depth side by side, several vectors at a time; what each
-//! found is taken together as balanced trees, with what rounding loses of long sums carried along, so that sums are as
+//! Stage by stage, invocations that share a row walk down the depth side by side, several vectors at a time; their partial
+//! results are merged as balanced trees, with the rounding errors of long sums carried along, so that sums are as
 //! accurate as pairwise ones. Results are kept in workgroup memory, as bits. Loads of the operand, which stay in their
 //! rows, read them once, before the loop over the depth.
 
@@ -42,7 +42,7 @@ pub(super) struct RowPrologueKernel<'a> {
     buffer_lanes: u32,
 }
 
-/// Names of a row's values: what they start with, and how many rows each has.
+/// Names of a row's values: their prefix, and how many rows each has.
 #[derive(Clone, Copy)]
 pub(super) struct RowNames<'n> {
     pub(super) prefix: &'n str,
@@ -189,7 +189,7 @@ impl<'a> RowPrologueKernel<'a> {
         }
     }
 
-    /// One step down the depth: loads first, then what is computed from them.
+    /// One step down the depth: loads first, then the values computed from them.
     #[allow(clippy::too_many_arguments, reason = "of one caller, which has them all")]
     fn step<'k>(
         &self,
@@ -245,7 +245,7 @@ impl<'a> RowPrologueKernel<'a> {
         }
     }
 
-    /// Merges what the invocations of each row found.
+    /// Merges the partial results of the invocations of each row.
     fn combine<'k>(
         &self,
         shader: &Shader<'k>,

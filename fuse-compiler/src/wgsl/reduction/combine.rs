@@ -206,7 +206,7 @@ pub(in crate::wgsl) fn bind_opaque<'k>(b: &mut Block<'k>, row_length: Val<'k>) -
     b.bind("opaque", row_length.eq(u32::MAX).select(one, zero))
 }
 
-/// Adds `word` to the variable `total`, and what rounding takes from it to `lost`; `opaque` is a zero that the shader's compiler does
+/// Adds `word` to the variable `total`, and the rounding error to `lost`; `opaque` is a zero that the shader's compiler does
 /// not know.
 pub(in crate::wgsl) fn add_exactly<'k>(
     shader: &mut Shader<'k>,

@@ -85,7 +85,7 @@ impl<'k> ReductionKernel<'_, 'k> {
         found.into_iter().collect()
     }
 
-    /// Reads what `values` have of plain loads, for all slots before any use.
+    /// Reads the plain loads among `values`, for all slots before any use.
     pub(super) fn loads(
         &mut self,
         b: &mut Block<'k>,
@@ -123,7 +123,7 @@ impl<'k> ReductionKernel<'_, 'k> {
         }
     }
 
-    /// Computes and stores what a stage does with the slots; for each reduction, the words of the slots' state.
+    /// Computes and stores a stage's values of the slots; for each reduction, the words of the slots' state.
     pub(super) fn process(
         &mut self,
         b: &mut Block<'k>,

@@ -1,7 +1,7 @@
-//! Where a reduction's text reads and writes: coordinates, offsets, loads and stores.
+//! Places of a reduction's loads and stores: coordinates and offsets.
 //!
-//! A site is the row (one value per kept index) or an element of it. The text names kept coordinates `k0 …`, and of an
-//! access that moves along the row its offset at the row's first element `base…`.
+//! A site is the row (one value per kept index) or an element of it. Kept coordinates are called `k0 …`, and the offset of an
+//! access that moves along the row, at the row's first element, `base…`.
 
 use fuse_artifact::{
     Slot, Uniform,
@@ -59,12 +59,12 @@ impl<'a> Frame<'a> {
         (self.group.accesses.len() + n) as u16
     }
 
-    /// Whether an access moves along the row.
+    /// True if an access moves along the row.
     fn is_per_element(&self, access: &KernelAccess) -> bool {
         access.access.axes[self.kept..].iter().any(Option::is_some)
     }
 
-    /// Whether a store has a value for each element of a row.
+    /// True if a store has a value for each element of a row.
     pub(super) fn stores_elements(&self, n: usize) -> bool {
         self.levels[self.group.stores[n].value].per_element || self.is_per_element(self.access(self.store_access(n)))
     }
@@ -82,7 +82,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// The axis of the text along which lanes lie.
+    /// The kernel's axis along which lanes lie.
     fn lane_axis(&self) -> u8 {
         let [kept, reduced] = self.schedule.axes;
         match self.schedule.order {
@@ -135,7 +135,7 @@ impl<'k> Site<'_, 'k> {
         }
     }
 
-    /// An offset plus what a coordinate along an axis of the kernel adds to it.
+    /// An offset moved by a coordinate along an axis of the kernel.
     fn advance(&self, shader: &mut Shader<'k>, index: u16, axis: u8, offset: Val<'k>, coordinate: Val<'k>) -> Val<'k> {
         let frame = self.frame;
         if frame.schedule.lanes > 1 && axis == frame.lane_axis() {
@@ -246,7 +246,7 @@ impl<'k> ElementContext<'k> for Site<'_, 'k> {
     }
 }
 
-/// Whether a value is read from memory.
+/// True if a value is read from memory.
 pub(super) fn is_load(op: &ValueOp) -> bool {
     !op.accesses().is_empty()
 }

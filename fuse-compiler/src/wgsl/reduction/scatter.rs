@@ -27,7 +27,7 @@ use crate::{
 const BITS: u32 = u32::BITS;
 
 impl<'k> ReductionKernel<'_, 'k> {
-    /// Builds the walk, with `round` for what is done with the elements of each round.
+    /// Builds the walk; `round` adds the statements of each round, for its elements.
     pub(super) fn scattered(
         &mut self,
         b: &mut Block<'k>,

@@ -16,10 +16,10 @@ use crate::{
     wgsl::expr::operation,
 };
 
-/// Invocations of a row from which on registers are too few to read, before the first stage, what only later ones need.
+/// Invocations of a row from which on registers are too few to read the inputs of later stages before the first.
 const CROWDED: u32 = 512;
 
-/// What a stage does with the elements of a row.
+/// The work of a stage on the elements of a row.
 pub(super) struct Work {
     /// The reductions that it prepares.
     pub reductions: Vec<ValueId>,
@@ -172,7 +172,7 @@ impl<'k> ReductionKernel<'_, 'k> {
         all
     }
 
-    /// A round: what is done with the elements of its slots, and their states added to the running ones.
+    /// A round: the stage's work on the elements of its slots, whose states are added to the running ones.
     fn take_in(&mut self, b: &mut Block<'k>, work: &Work, slots: &[Slot<'k>], running: &[Running<'k>]) {
         let frame = self.frame;
         let mut known = vec![Values::new(); slots.len()];

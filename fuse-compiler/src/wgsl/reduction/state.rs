@@ -34,7 +34,7 @@ impl ReductionState {
         Self { op, dtype }
     }
 
-    /// True if running sums should keep what rounding loses.
+    /// True if running sums should keep rounding errors.
     pub(in crate::wgsl) fn is_float_sum(self) -> bool {
         self.op == ReduceOp::Sum && self.dtype.is_float()
     }
