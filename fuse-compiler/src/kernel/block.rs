@@ -17,8 +17,12 @@ pub enum Statement<'k> {
     Set(Val<'k>, Val<'k>),
     /// `if condition { … }`
     If(Val<'k>, Block<'k>),
+    /// `if condition { … } else { … }`
+    IfElse(Val<'k>, Block<'k>, Block<'k>),
     /// `for (var counter = begin; counter < end; counter += step) { … }`
     For(Range<'k>, Block<'k>),
+    /// `for (var counter = first; counter > 0; counter /= 2) { … }`
+    Halve(String, Val<'k>, Block<'k>),
     /// `while condition { … }`
     While(Val<'k>, Block<'k>),
     /// `{ … }`
@@ -121,6 +125,11 @@ impl<'k> Block<'k> {
         self.statements.push(Statement::If(condition, Self::of(then)));
     }
 
+    /// Runs some statements where a condition holds, and others where it does not.
+    pub fn when_else(&mut self, condition: Val<'k>, then: impl FnOnce(&mut Self), otherwise: impl FnOnce(&mut Self)) {
+        self.statements.push(Statement::IfElse(condition, Self::of(then), Self::of(otherwise)));
+    }
+
     /// Runs statements where a condition holds, or always.
     pub fn when_some(&mut self, condition: Option<Val<'k>>, then: impl FnOnce(&mut Self)) {
         match condition {
@@ -182,6 +191,13 @@ impl<'k> Block<'k> {
                 b.when_some((!full).then(|| rounds.eq(1).or(value.lt(end))), |b| body(b, value));
             });
         });
+    }
+
+    /// A loop over `first`, its half, the half of that, down to 1.
+    pub fn halve(&mut self, counter: &str, first: Val<'k>, body: impl FnOnce(&mut Self, Val<'k>)) {
+        let value = first.arena().name(counter, first.ty());
+        let block = Self::of(|b| body(b, value));
+        self.statements.push(Statement::Halve(counter.to_owned(), first, block));
     }
 
     /// A loop that runs while a condition holds.

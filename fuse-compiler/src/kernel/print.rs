@@ -205,12 +205,25 @@ impl Writer<'_> {
                 self.nested(then);
                 self.line(&[T("}")]);
             }
+            Statement::IfElse(condition, then, otherwise) => {
+                self.line(&[T("if "), V(*condition), T(" {")]);
+                self.nested(then);
+                self.line(&[T("} else {")]);
+                self.nested(otherwise);
+                self.line(&[T("}")]);
+            }
             Statement::For(range, body) => {
                 let counter = &range.counter;
                 let one = matches!(range.step.as_literal(), Some(Literal::U32(1)));
                 let step: &[Part<'_>] = if one { &[T("++")] } else { &[T(" += "), V(range.step)] };
                 let head = [T("for (var "), T(counter), T(" = "), V(range.begin), T("; "), T(counter), T(" < ")];
                 self.line(&[&head[..], &[V(range.end), T("; "), T(counter)], step, &[T(") {")]].concat());
+                self.nested(body);
+                self.line(&[T("}")]);
+            }
+            Statement::Halve(counter, first, body) => {
+                let (head, rest) = (format!("for (var {counter} = "), format!("; {counter} > 0u; {counter} /= 2u) {{"));
+                self.line(&[T(&head), V(*first), T(&rest)]);
                 self.nested(body);
                 self.line(&[T("}")]);
             }

@@ -153,6 +153,16 @@ impl Arena {
         self.literal(Literal::U32(value))
     }
 
+    /// A literal `i32`.
+    pub fn i32(&self, value: i32) -> Val<'_> {
+        self.literal(Literal::I32(value))
+    }
+
+    /// A literal `f32`.
+    pub fn f32(&self, value: f32) -> Val<'_> {
+        self.literal(Literal::F32(value))
+    }
+
     /// A variable, parameter, buffer or named value.
     pub fn name(&self, name: impl Into<String>, ty: Ty) -> Val<'_> {
         self.push(Expr::Name(name.into()), ty)
