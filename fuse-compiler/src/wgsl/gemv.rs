@@ -1,8 +1,8 @@
-//! The text of products with few rows, or few sums: invocations share the depth.
+//! Kernels of products with few rows, or few sums: invocations share the depth.
 //!
-//! What differs is how right operands are read: value by value (`elements`, or `dot` for sums of their own); or, of quantized
+//! They differ in how right operands are read: value by value (`elements`, or `dot` for sums of their own); or, of quantized
 //! weights, by whole words (`packed`), which for left operands of 8 bits multiply integers (`int8`). How invocations lie and add up
-//! what they have is in `k_groups`.
+//! their sums is in `k_groups`.
 
 mod dot;
 mod elements;

@@ -3,7 +3,7 @@
 //! A shader that reads such a tensor has functions for it, named by its parameter's number. Products have faster ways to
 //! read whole words (`tiles`, `gemv`), which share the function of the scales.
 
-use fuse_artifact::{DType, Packing, Slot, constants};
+use fuse_artifact::{DType, Packing, Slot};
 
 use super::{
     loads::{Gather, element},
@@ -46,19 +46,14 @@ impl<'k> Quantized<'_, 'k> {
     }
 }
 
-/// Declares whether the scales of a parameter are `f32`, a constant that the launch's form decides, and returns it.
-pub(super) fn declare_wide<'k>(shader: &mut Shader<'k>, param: u16) -> Val<'k> {
-    shader.constant(&constants::wide_scales(param), false)
-}
-
 /// Declares `scale_{param}(at)`: scale and offset of the group with this number.
-pub(super) fn declare_scales(shader: &mut Shader<'_>, param: u16, buffer_lanes: u32) {
+fn declare_scales(shader: &mut Shader<'_>, param: u16, buffer_lanes: u32) {
     let name = format!("scale_{param}");
     if !shader.declares(&name) {
         return;
     }
     let buffer = shader.buffer(Slot::Scales(param), DType::U32, buffer_lanes, false);
-    let wide = declare_wide(shader, param);
+    let wide = shader.wide_scales(param);
     let arena = shader.arena();
     let at = arena.name("at", Ty::U32);
     let pair = Ty::vector(Scalar::F32, 2);

@@ -66,6 +66,7 @@ enum Item<'k> {
     Text(Block<'k>),
     Function(Function<'k>),
     Structure(Ty),
+    /// Says that the scales of a parameter are `f16`, until the runtime says otherwise.
     /// A variable with its address space.
     Variable {
         space: &'static str,
@@ -258,6 +259,11 @@ impl<'k> Shader<'k> {
         let ty = self.arena.structure(name, fields);
         self.items.push(Item::Structure(ty));
         ty
+    }
+
+    /// True if the scales of a quantized parameter are `f32`: a constant that the launch's form decides, declared once.
+    pub fn wide_scales(&mut self, param: u16) -> Val<'k> {
+        self.constant(&constants::wide_scales(param), false)
     }
 
     /// Declares a variable that each invocation has for itself, in all functions.

@@ -331,12 +331,12 @@ impl<'a> MatmulKernel<'a> {
         let (depth, k_groups) = (self.tile.depth, self.tile.k_groups());
         let mut b = Block::new();
         let movers = self.declare_movers(&mut b);
-        b.when(begin.lt(end), |b| self.fetch(b, &movers, begin));
+        b.when(begin.lt(end), |b| movers.iter().for_each(|mover| mover.fetch(&mut self.shader, b, begin)));
         b.range("k0", begin, end, depth, |b, k0| {
-            self.fill(b, &movers, k0);
+            movers.iter().for_each(|mover| mover.fill(&mut self.shader, b, k0));
             b.workgroup_barrier();
             let next = k0 + depth;
-            b.when(next.lt(end), |b| self.fetch(b, &movers, next));
+            b.when(next.lt(end), |b| movers.iter().for_each(|mover| mover.fetch(&mut self.shader, b, next)));
             if k_groups > 1 {
                 self.multiply_slice_k(b, k0);
             } else if self.tile.coop_matrix().is_some() {

@@ -7,26 +7,28 @@
 //! Codes of weights become bytes by a shift and a mask, which leave in each word codes that were some way apart. The left
 //! operand's are kept in that order ([`depth`]).
 
-use crate::kernel::Block;
-use std::array;
+use std::ops::Add;
 
 use fuse_artifact::schedule::LANES;
 
 use super::packed::Runs;
-use crate::wgsl::{
-    shader::Shader,
-    weights::{RUN, WeightText},
+use crate::{
+    kernel::{Block, Scalar, Ty, Val},
+    wgsl::{
+        shader::Shader,
+        weights::{PackedWeights, RUN, Run, Scale},
+    },
 };
 
 /// Words of a run's codes.
 const WORDS: u32 = RUN / 4;
 
-/// The smallest magnitude with a normal number as its scale: devices may take what is smaller for zero.
+/// The smallest magnitude with a normal number as its scale: devices may take smaller ones for zero.
 const SMALLEST: f32 = 127.0 * f32::MIN_POSITIVE;
 
 /// 1.5·2^23: added to a number up to 2^22 in magnitude, it leaves the nearest integer in the lowest bits of the sum, in two's
 /// complement; and integers added to its bits make the float that is as much larger. Converting instructions take longer.
-const MAGIC: (&str, u32) = ("12582912.0", 0x4b40_0000);
+const MAGIC: (f32, i32) = (12_582_912.0, 0x4b40_0000);
 
 /// Values whose codes are taken apart together: those of a word, of 24 bits where codes have 3.
 const fn unit(bits: u32) -> u32 {
@@ -39,137 +41,170 @@ const fn depth(bits: u32, word: u32, lane: u32) -> u32 {
     word / words * unit(bits) + word % words + lane * words
 }
 
-/// Opens a loop over the depth: in each round the values from `held` to `held_end` are in workgroup memory, in the order in
-/// which weights of so many bits come apart, and for each run the numbers of the groups of weights that it lies in. With the
-/// sums of a product they take 10 KiB for 256 invocations.
-pub(super) fn begin<'k>(
-    shader: &mut Shader<'k>,
-    main: &mut Block<'k>,
-    runs: &Runs<'_, 'k>,
-    weights: &[WeightText<'_>],
-    [begin, end]: [&str; 2],
-    invocations: u32,
-) {
-    let (count, bits) = (held_runs(invocations), weights[0].bits());
-    let held = count * RUN;
-    // VjpPair of a run lie apart, so that neighbouring invocations read neighbouring vectors.
-    shader.workgroup_array_text("a_codes", "vec4<u32>", 2 * count, 16);
-    shader.workgroup_array_text("a_scales", "vec2<f32>", count, 8);
-    main.line(format!("for (var held = {begin}; held < {end}; held += {held}u) {{"));
-    main.line(format!("let held_end = min(held + {held}u, {end});"));
-    // Of the round before, other invocations may still read.
-    main.line("workgroupBarrier();");
-    main.line(format!("let rounded = held + local * {RUN}u;"));
-    main.line(format!("if local < {count}u && rounded < held_end {{"));
-    runs.read_vectors(shader, main, "rounded", RUN / LANES);
-    let magnitudes = (1..RUN / LANES).fold("abs(x0)".to_owned(), |most, i| format!("max({most}, abs(x{i}))"));
-    main.line(format!("let largest4 = {magnitudes};"));
-    main.line("let largest = max(max(largest4.x, largest4.y), max(largest4.z, largest4.w));");
-    main.line(format!("let to_codes = select(0.0, 127.0 / largest, largest >= {SMALLEST:?});"));
-    main.line("let ones = 0x01010101u;");
-    main.line("var sum_of_codes = 0i;");
-    for half in 0..2 {
-        let words: [String; 4] = array::from_fn(|word| codes(bits, WORDS / 2 * half + word as u32));
-        main.line("{");
-        main.line(format!("let codes = vec4<u32>({});", words.join(", ")));
-        for word in ["x", "y", "z", "w"] {
-            main.line(format!("sum_of_codes += dot4I8Packed(codes.{word}, ones);"));
-        }
-        main.line(format!("a_codes[local + {}u] = codes;", half * count));
-        main.line("}");
-    }
-    main.line("let scale = largest * (1.0 / 127.0);");
-    main.line("a_scales[local] = vec2<f32>(scale, scale * f32(sum_of_codes));");
-    for weights in weights {
-        let groups = format!("{}_groups", weights.prefix);
-        shader.workgroup_array_text(&groups, "u32", count, 4);
-        let group = weights.group(shader, "rounded");
-        main.line(format!("{groups}[local] = {group};"));
-    }
-    main.line("}");
-    main.line("workgroupBarrier();");
+/// Values of the left operand in workgroup memory.
+pub(super) struct Round<'k> {
+    /// Its runs.
+    count: u32,
+    /// Their codes, in vectors of four words.
+    codes: Val<'k>,
+    /// For each run, the scale and the sum of its values.
+    scales: Val<'k>,
+    /// For each run, the numbers of the groups of each operand's weights that it lies in.
+    groups: Vec<Val<'k>>,
+    /// The first depth, and the end.
+    pub depths: [Val<'k>; 2],
 }
 
-/// Runs in workgroup memory at a time. An invocation rounds one, but those of all 256 and the sums of two products would not fit
-/// into the memory that every adapter has.
-const fn held_runs(invocations: u32) -> u32 {
-    invocations / 2
+/// A run of the left operand: vectors of codes, their scale, and the sum of the values.
+pub(super) struct RoundedRun<'k> {
+    words: [Val<'k>; 2],
+    scale: Val<'k>,
+    sum: Val<'k>,
 }
 
-/// A word of codes of the left operand.
-fn codes(bits: u32, word: u32) -> String {
+impl<'k> Round<'k> {
+    /// A loop over the depth: in each round some values are in workgroup memory, in the order in which weights of so many bits come
+    /// apart. With the sums of a product they take 10 KiB for 256 invocations.
+    pub(super) fn each(
+        shader: &mut Shader<'k>,
+        b: &mut Block<'k>,
+        runs: &Runs<'_, 'k>,
+        invocations: u32,
+        body: impl FnOnce(&mut Shader<'k>, &mut Block<'k>, &Self),
+    ) {
+        // An invocation rounds one run, but those of all 256 and the sums of two products would not fit into the memory that every
+        // adapter has.
+        let count = invocations / 2;
+        // Halves of a run lie apart, so that neighboring invocations read neighboring vectors.
+        let codes = shader.workgroup_array("a_codes", Ty::vector(Scalar::U32, 4), 2 * count);
+        let scales = shader.workgroup_array("a_scales", Ty::vector(Scalar::F32, 2), count);
+        let group =
+            |weights: &PackedWeights<'_>| shader.workgroup_array(&format!("{}_groups", weights.name()), Ty::U32, count);
+        let groups = runs.weights.iter().map(group).collect();
+        let [begin, end] = runs.place.depths;
+        b.range("held", begin, end, count * RUN, |b, held| {
+            let held_end = b.bind("held_end", (held + count * RUN).min(end));
+            let round = Self { count, codes, scales, groups, depths: [held, held_end] };
+            // Of the round before, other invocations may still read.
+            b.workgroup_barrier();
+            round.fill(shader, b, runs);
+            b.workgroup_barrier();
+            body(shader, b, &round);
+        });
+    }
+
+    /// Rounds runs, one in each invocation.
+    fn fill(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, runs: &Runs<'_, 'k>) {
+        let (arena, local) = (shader.arena(), shader.local());
+        let [held, held_end] = self.depths;
+        let rounded = b.bind("rounded", held + local * RUN);
+        b.when(local.lt(self.count).and(rounded.lt(held_end)), |b| {
+            let x = runs.read_vectors(shader, b, 0, rounded, RUN / LANES);
+            let magnitudes = x.iter().map(|x| x.call("abs", &[]));
+            let largest = magnitudes.reduce(|most, x| most.max(x)).expect("a run has vectors");
+            let largest = b.bind("largest4", largest);
+            let largest = largest.lane(0).max(largest.lane(1)).max(largest.lane(2).max(largest.lane(3)));
+            let largest = b.bind("largest", largest);
+            let to_codes = largest.ge(arena.f32(SMALLEST)).select(arena.f32(127.0) / largest, arena.f32(0.0));
+            let to_codes = b.bind("to_codes", to_codes);
+            let ones = b.bind("ones", shader.u32(0x0101_0101));
+            let sum = b.var("sum_of_codes", arena.i32(0));
+            for half in 0..2 {
+                let words: Vec<Val<'k>> = (WORDS / 2 * half..WORDS / 2 * (half + 1))
+                    .map(|word| codes(&x, to_codes, runs.weights[0].bits(), word))
+                    .collect();
+                b.scope(|b| {
+                    let codes = b.bind("codes", arena.construct(Ty::vector(Scalar::U32, 4), &words));
+                    for word in 0..4 {
+                        b.set(sum, sum + arena.call("dot4I8Packed", &[codes.lane(word), ones], sum.ty()));
+                    }
+                    b.set(self.codes.at(local + half * self.count), codes);
+                });
+            }
+            let scale = b.bind("scale", largest * arena.f32(1.0 / 127.0));
+            let sum = scale * sum.convert(Scalar::F32);
+            b.set(self.scales.at(local), arena.construct(Ty::vector(Scalar::F32, 2), &[scale, sum]));
+            for (weights, groups) in runs.weights.iter().zip(&self.groups) {
+                b.set(groups.at(local), weights.group(shader, rounded));
+            }
+        });
+    }
+
+    /// Binds the place of the run that starts at `k`, and the numbers of its groups.
+    pub(super) fn locate(&self, b: &mut Block<'k>, runs: &Runs<'_, 'k>, k: Val<'k>) -> (Val<'k>, Vec<Val<'k>>) {
+        let run = b.bind("run", (k - self.depths[0]) / RUN);
+        let groups = runs.weights.iter().zip(&self.groups);
+        let groups = groups.map(|(weights, groups)| b.bind(format!("{}_group", weights.name()), groups.at(run)));
+        (run, groups.collect())
+    }
+
+    /// Binds the run at a place.
+    pub(super) fn read(&self, b: &mut Block<'k>, run: Val<'k>) -> RoundedRun<'k> {
+        let words = [0, 1].map(|half| b.bind(format!("x{half}"), self.codes.at(run + half * self.count)));
+        let [scale, sum] =
+            [("x_scale", 0), ("x_sum", 1)].map(|(name, part)| b.bind(name, self.scales.at(run).lane(part)));
+        RoundedRun { words, scale, sum }
+    }
+}
+
+/// A word of codes of a run's values.
+fn codes<'k>(x: &[Val<'k>], to_codes: Val<'k>, bits: u32, word: u32) -> Val<'k> {
+    let arena = to_codes.arena();
     let value = |lane| {
         let depth = depth(bits, word, lane);
-        format!("x{}[{}]", depth / LANES, depth % LANES)
+        x[(depth / LANES) as usize].lane(depth % LANES)
     };
-    let values = [0, 1, 2, 3].map(value).join(", ");
-    let rounded = format!("fma(vec4<f32>({values}), vec4<f32>(to_codes), vec4<f32>({}))", MAGIC.0);
-    format!("pack4xU8(bitcast<vec4<u32>>({rounded}))")
+    let values = arena.construct(Ty::vector(Scalar::F32, 4), &[0, 1, 2, 3].map(value));
+    let rounded = values.fma(to_codes.splat(4), arena.f32(MAGIC.0).splat(4));
+    arena.call("pack4xU8", &[rounded.bitcast(Scalar::U32)], Ty::U32)
 }
 
-/// Declares `run`, the place in workgroup memory of the run that starts at `k`, and the numbers of its groups, `_group`.
-pub(super) fn locate<'k>(main: &mut Block<'k>, weights: &[WeightText<'_>]) {
-    main.line(format!("let run = (k - held) / {RUN}u;"));
-    for weights in weights {
-        main.line(format!("let {0}_group = {0}_groups[run];", weights.prefix));
+impl<'k> RoundedRun<'k> {
+    /// Adds the products with a run of weights to a sum.
+    pub(super) fn add(
+        &self,
+        b: &mut Block<'k>,
+        (weights, name): (&PackedWeights<'_>, &str),
+        (run, Scale { scale, offset }): (&Run<'k>, Scale<'k>),
+        sum: Val<'k>,
+    ) {
+        let (arena, bits, lanes) = (sum.arena(), weights.bits(), weights.lanes());
+        let units: Vec<Val<'k>> =
+            (0..RUN / unit(bits)).map(|i| b.bind(format!("{name}_unit{i}"), weights.unit(run, i))).collect();
+        let mut products = [vec![], vec![]];
+        for word in 0..WORDS {
+            let bytes = b.bind(format!("{name}_bytes{word}"), bytes(&units, bits, word));
+            let product = weights.integer_dot(bytes, self.words[(word / 4) as usize].lane(word % 4));
+            products[usize::from(has_pairs(bits) && word % 2 == 1)].push(product);
+        }
+        let magic = arena.i32(MAGIC.1).splat(lanes);
+        let [first, second] = products.map(Vec::into_iter);
+        let (sums, of_unit) = match first.clone().reduce(Add::add).filter(|_| has_pairs(bits)) {
+            Some(sum) => (second.fold(magic + sum * arena.i32(1 << bits), Add::add), 1.0 / (1u32 << bits) as f32),
+            None => (first.fold(magic, Add::add), 1.0),
+        };
+        let products = sums.bitcast(Scalar::F32) - arena.f32(MAGIC.0);
+        let products = b.bind(format!("{name}_products"), products * (self.scale * arena.f32(of_unit)));
+        let offset = if bits == 8 { scale.fma(arena.f32(128.0).splat(lanes), offset) } else { offset };
+        b.set(sum, products.fma(scale, self.sum.splat(lanes).fma(offset, sum)));
     }
 }
 
-/// Declares `x0` and `x1`, the codes of that run, their scale, and the sum `x_sum` of what they mean.
-pub(super) fn read<'k>(main: &mut Block<'k>, invocations: u32) {
-    main.line("let x0 = a_codes[run];");
-    main.line(format!("let x1 = a_codes[run + {}u];", held_runs(invocations)));
-    main.line("let x_scale = a_scales[run].x;");
-    main.line("let x_sum = a_scales[run].y;");
-}
-
-/// Adds the products of a run to a sum.
-pub(super) fn add<'k>(main: &mut Block<'k>, weights: &WeightText<'_>, sum: &str) {
-    let (p, ty, bits) = (&weights.prefix, weights.ty("f32"), weights.bits());
-    for i in 0..RUN / unit(bits) {
-        main.line(format!("let {p}_unit{i} = {};", weights.unit(i)));
-    }
-    let mut products = [vec![], vec![]];
-    for word in 0..WORDS {
-        let name = format!("{p}_bytes{word}");
-        main.line(format!("let {name} = {};", bytes(weights, word)));
-        let product = weights.integer_dot(&name, &format!("x{}[{}]", word / 4, word % 4));
-        products[usize::from(has_pairs(bits) && word % 2 == 1)].push(product);
-    }
-    let [first, second] = products.map(|products| products.join(" + "));
-    let (sums, of_unit) = match has_pairs(bits) {
-        true => (format!("({first}) * {} + {second}", 1 << bits), 1.0 / f64::from(1u32 << bits)),
-        false => (first, 1.0),
-    };
-    let (number, magic) = MAGIC;
-    let products = format!("(bitcast<{ty}>({}({magic}) + {sums}) - {number})", weights.ty("i32"));
-    main.line(format!("let {p}_products = {products} * (x_scale * {of_unit:?});"));
-    let offset = match bits {
-        8 => format!("fma({p}_scale, {ty}(128.0), {p}_offset)"),
-        _ => format!("{p}_offset"),
-    };
-    main.line(format!("{sum} = fma({p}_products, {p}_scale, fma({ty}(x_sum), {offset}, {sum}));"));
-}
-
-/// Whether words come in pairs that share a shift: codes of the second lie above those of the first, so that its products are
+/// True if words come in pairs that share a shift: codes of the second lie above those of the first, so that its products are
 /// multiples of 2^bits. Of 4 bits they would be negative bytes.
 const fn has_pairs(bits: u32) -> bool {
     bits < 4
 }
 
 /// A word of a run's codes of weights as signed bytes: those of 8 bits less 128, those of a pair's second word times 2^bits.
-fn bytes(weights: &WeightText<'_>, word: u32) -> String {
-    let (bits, ty) = (weights.bits(), weights.ty("u32"));
+fn bytes<'k>(units: &[Val<'k>], bits: u32, word: u32) -> Val<'k> {
     let words = unit(bits) / 4;
-    let (unit, first) = (format!("{}_unit{}", weights.prefix, word / words), word % words * bits);
+    let (unit, first) = (units[(word / words) as usize], word % words * bits);
     let above = if has_pairs(bits) { word % 2 * bits } else { 0 };
-    let shifted = match first - above {
-        0 => unit,
-        down => format!("({unit} >> {ty}({down}u))"),
-    };
+    let shifted = if first == above { unit } else { unit >> (first - above) };
     match bits {
-        8 => format!("{shifted} ^ {ty}(0x80808080u)"),
-        _ => format!("{shifted} & {ty}({:#x}u)", (0x0101_0101 * ((1u32 << bits) - 1)) << above),
+        8 => shifted ^ 0x8080_8080,
+        _ => shifted & ((0x0101_0101 * ((1u32 << bits) - 1)) << above),
     }
 }
 

@@ -3,7 +3,6 @@
 //!
 //! More than four rows are taken in bundles, so that fewer rows skip what the later bundles would do.
 
-use crate::kernel::{Block, Ty};
 use std::ops::Range;
 
 use fuse_artifact::{
@@ -13,9 +12,9 @@ use fuse_artifact::{
 
 use crate::{
     fusion::{Contraction, Group},
+    kernel::{Arena, Block, Ty, Val},
     wgsl::{
-        builtins::vector_type,
-        epilogue::{Axes, Epilogue, declare_partial, sum_dtype},
+        epilogue::{Axes, Epilogue, declare_partial, finish_call, sum_dtype},
         grid,
         names::Names,
         shader::Shader,
@@ -25,9 +24,29 @@ use crate::{
 /// Rows of a bundle.
 const TOGETHER: u32 = 4;
 
+/// For each product the sums of all rows, of four columns each.
+pub(super) type Sums<'k> = Vec<Vec<Val<'k>>>;
+
 /// How the invocations of a workgroup lie: k-groups are those that share four columns.
 #[derive(Clone, Copy)]
 pub(super) struct KGroups(pub Gemv);
+
+/// The part of the work that an invocation has.
+pub(super) struct Place<'k> {
+    pub axes: Axes<'k>,
+    batch: Val<'k>,
+    /// The row, if there is one only.
+    row: Option<Val<'k>>,
+    /// The first of its four columns.
+    pub column: Val<'k>,
+    /// True if they are its own, and not the last ones once more.
+    stores: Val<'k>,
+    /// The number of its four columns in the workgroup, and of its k-group.
+    lane: Val<'k>,
+    pub k_group: Val<'k>,
+    /// The first depth of the workgroup, and the end.
+    pub depths: [Val<'k>; 2],
+}
 
 impl KGroups {
     /// K-groups of a workgroup.
@@ -45,62 +64,54 @@ impl KGroups {
         self.0.rows()
     }
 
-    /// Whether workgroups share the depth.
+    /// True if workgroups share the depth.
     const fn is_split(&self) -> bool {
         self.0.is_split()
     }
 
-    /// The name of a row's sum of a product.
-    pub(super) fn sum(&self, suffix: &str, row: u32) -> String {
-        if self.rows() == 1 { format!("sum{suffix}") } else { format!("sum{suffix}_r{row}") }
-    }
-
     /// Declares the sums of all products and rows.
-    pub(super) fn declare_sums<'k>(&self, main: &mut Block<'k>, axes: &Axes<'k>, ty: &str) {
-        for suffix in axes.product_suffixes() {
-            for row in 0..self.rows() {
-                main.line(format!("var {} = {ty}();", self.sum(&suffix, row)));
-            }
+    pub(super) fn declare_sums<'k>(&self, b: &mut Block<'k>, axes: &Axes<'k>, ty: Ty) -> Sums<'k> {
+        let zero = axes.rows.arena().construct(ty, &[]);
+        let mut of_product = |suffix: &String| match self.rows() {
+            1 => vec![b.var(format!("sum{suffix}"), zero)],
+            rows => (0..rows).map(|row| b.var(format!("sum{suffix}_r{row}"), zero)).collect(),
+        };
+        axes.product_suffixes().iter().map(&mut of_product).collect()
+    }
+
+    /// The number of an invocation's row, of one that exists.
+    pub(super) fn row<'k>(&self, place: &Place<'k>, row: u32) -> Val<'k> {
+        let number = place.column.arena().u32(row);
+        match place.row {
+            Some(row) => row,
+            None if row == 0 => number,
+            None => number.min(place.axes.rows - 1),
         }
     }
 
-    /// The expression of the number of an invocation's row, of one that exists.
-    pub(super) fn row(&self, axes: &Axes, row: u32) -> String {
-        match (self.0.rows, row) {
-            (GemvRows::One, _) => "row".to_owned(),
-            (_, 0) => "0u".to_owned(),
-            _ => format!("min({row}u, {} - 1u)", axes.rows),
-        }
-    }
-
-    /// Writes what `text` has for each bundle of rows, where there are such rows.
+    /// Adds statements for each bundle of rows, where there are such rows.
     pub(super) fn bundles<'k>(
         &self,
-        main: &mut Block<'k>,
+        b: &mut Block<'k>,
         axes: &Axes<'k>,
-        mut text: impl FnMut(&mut Block<'k>, Range<u32>),
+        mut body: impl FnMut(&mut Block<'k>, Range<u32>),
     ) {
         for first in (0..self.rows()).step_by(TOGETHER as usize) {
             let bundle = first..self.rows().min(first + TOGETHER);
-            if first == 0 {
-                text(main, bundle);
-            } else {
-                main.line(format!("if {} > {first}u {{", axes.rows));
-                text(main, bundle);
-                main.line("}");
-            }
+            let exists = (first > 0).then(|| axes.rows.gt(first));
+            b.when_some(exists, |b| body(b, bundle));
         }
     }
 
-    /// The pass: `products` declares an invocation's sums and adds what its k-group has of the depth from `k_begin` to `k_end`.
+    /// The pass: `products` declares an invocation's sums and adds the products of its k-group's depths.
     pub(super) fn pass(
         &self,
         group: &Group,
         contraction: &Contraction,
         names: &Names,
-        products: impl for<'k> FnOnce(&mut Shader<'k>, &mut Block<'k>, &Axes<'k>),
+        products: impl for<'k> FnOnce(&mut Shader<'k>, &mut Block<'k>, &Place<'k>) -> Sums<'k>,
     ) -> Pass {
-        let arena = crate::kernel::Arena::default();
+        let arena = Arena::default();
         let mut shader = Shader::new(&arena, names, group);
         let sum = sum_dtype(group, contraction);
         for access in &group.accesses {
@@ -114,16 +125,14 @@ impl KGroups {
         } else {
             Epilogue::new(group, axes, sum, LANES, LANES).declare(&mut shader);
         }
-        let suffixes = axes.product_suffixes();
         let places = self.places() * self.rows().min(TOGETHER);
-        for suffix in &suffixes {
-            shader.workgroup_array_text(&format!("partial{suffix}"), &vector_type(sum, LANES), places, 16);
-        }
-        let mut main = Block::new();
-        self.locate(&mut shader, &mut main, &axes);
-        products(&mut shader, &mut main, &axes);
-        self.bundles(&mut main, &axes, |main, bundle| self.finish(main, &axes, &suffixes, &bundle));
-        shader.main = main;
+        let partial = |suffix| shader.workgroup_array(&format!("partial{suffix}"), Ty::of(sum, LANES), places);
+        let partials: Vec<Val<'_>> = axes.product_suffixes().into_iter().map(partial).collect();
+        let mut b = Block::new();
+        let place = self.locate(&mut shader, &mut b, axes);
+        let sums = products(&mut shader, &mut b, &place);
+        self.bundles(&mut b, &axes, |b, bundle| self.finish(b, &place, &partials, &sums, &bundle));
+        shader.main = b;
         let grid = match self.0.rows {
             GemvRows::AtMost { rows, .. } => Grid::Tiles { rows, columns: self.0.columns },
             GemvRows::One => Grid::Elements { per_workgroup: self.0.columns },
@@ -131,39 +140,38 @@ impl KGroups {
         shader.finish(grid, self.invocations())
     }
 
-    /// Which columns, batch and part of the depth this workgroup and invocation have.
-    fn locate<'k>(&self, shader: &mut Shader<'k>, main: &mut Block<'k>, axes: &Axes<'k>) {
-        let id = grid::workgroups(shader, main);
-        let (inner, [lane, k_group]) = match self.0.along_depth() {
-            true => (self.count(), ["/", "%"]),
-            false => (self.0.across(), ["%", "/"]),
+    /// Binds which columns, batch and part of the depth this workgroup and invocation have.
+    fn locate<'k>(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, axes: Axes<'k>) -> Place<'k> {
+        let id = grid::workgroups(shader, b);
+        let (local, across) = (shader.local(), self.0.across());
+        let (lane, k_group) = match self.0.along_depth() {
+            true => (local / self.count(), local % self.count()),
+            false => (local % across, local / across),
         };
-        main.line(format!("let lane = local {lane} {inner}u;"));
-        main.line(format!("let k_group = local {k_group} {inner}u;"));
+        let lane = b.bind("lane", lane);
+        let k_group = b.bind("k_group", k_group);
         if let GemvRows::One = self.0.rows {
             let count = shader.uniform(Uniform::Count);
-            main.line(format!("let output = id * {}u + lane * {LANES}u;", self.0.columns));
-            main.line(format!("let stores = output < {count};"));
-            main.line(format!("let element = min(output, {count} - {LANES}u);"));
-            let element = shader.raw("element", Ty::U32);
-            axes.decode_element(shader, main, element);
-            grid::whole_depth(main, axes);
-            return;
+            let output = b.bind("output", id * self.0.columns + lane * LANES);
+            let stores = b.bind("stores", output.lt(count));
+            let element = b.bind("element", output.min(count - LANES));
+            let [batch, row, column] = axes.decode_element(shader, b, element);
+            let depths = grid::whole_depth(b, &axes);
+            return Place { axes, batch, row: Some(row), column, stores, lane, k_group, depths };
         }
         let tiles = shader.uniform(Uniform::ColumnTiles);
-        if self.is_split() {
-            let [_, part] = grid::batch_and_part(shader, main, axes, id, tiles);
-            grid::depth_of_part(shader, main, axes, part);
+        let (batch, depths) = if self.is_split() {
+            let [batch, part] = grid::batch_and_part(shader, b, &axes, id, tiles);
+            (batch, grid::depth_of_part(shader, b, &axes, part))
         } else {
-            main.line(format!("let batch = id / {tiles};"));
-            grid::whole_depth(main, axes);
-        }
-        let batch = shader.raw("batch", Ty::U32);
-        axes.decode_batch(shader, main, batch);
-        main.line(format!("let first = (id % {tiles}) * {}u;", self.0.across()));
-        main.line(format!("let columns_in_units = {} / {LANES}u;", axes.columns));
-        main.line("let stores = first + lane < columns_in_units;");
-        main.line(format!("let column = min(first + lane, columns_in_units - 1u) * {LANES}u;"));
+            (b.bind("batch", id / tiles), grid::whole_depth(b, &axes))
+        };
+        axes.decode_batch(shader, b, batch);
+        let first = b.bind("first", id % tiles * across);
+        let units = b.bind("columns_in_units", axes.columns / LANES);
+        let stores = b.bind("stores", (first + lane).lt(units));
+        let column = b.bind("column", (first + lane).min(units - 1) * LANES);
+        Place { axes, batch, row: None, column, stores, lane, k_group, depths }
     }
 
     /// K-groups whose sums have places in workgroup memory: the others add theirs to them.
@@ -177,55 +185,59 @@ impl KGroups {
     }
 
     /// Adds the k-groups' sums of some rows, and stores the results.
-    fn finish<'k>(&self, main: &mut Block<'k>, axes: &Axes<'k>, suffixes: &[String], bundle: &Range<u32>) {
-        let (half, places) = (self.half(), self.places());
+    fn finish<'k>(
+        &self,
+        b: &mut Block<'k>,
+        place: &Place<'k>,
+        partials: &[Val<'k>],
+        sums: &Sums<'k>,
+        bundle: &Range<u32>,
+    ) {
+        let (half, places, k_group) = (self.half(), self.places(), place.k_group);
         let (of_lane, next) = match self.0.along_depth() {
-            true => (format!("lane * {half}u"), 1),
-            false => ("lane".to_owned(), self.0.across()),
+            true => (place.lane * half, 1),
+            false => (place.lane, self.0.across()),
         };
-        // Sums of all rows of the bundle: `target` of places, from `value` of rows.
-        let each = |main: &mut Block<'_>, text: &dyn Fn(&str, u32, u32) -> String| {
-            for suffix in suffixes {
-                for row in bundle.clone() {
-                    main.line(text(suffix, row, (row - bundle.start) * places));
-                }
-            }
+        let bind_place = |b: &mut Block<'k>, k_group: Val<'k>| b.bind("place", of_lane + k_group * next);
+        // For each product and row: its sums, and the first place of the row in workgroup memory.
+        let each = || {
+            partials.iter().zip(sums).flat_map(|(&partial, sums)| {
+                bundle.clone().map(move |row| (partial, sums[row as usize], (row - bundle.start) * places))
+            })
         };
-        let place = |k_group: &str| format!("let place = {of_lane} + {k_group} * {next}u;");
         if bundle.start > 0 {
-            main.line("workgroupBarrier();");
+            b.workgroup_barrier();
         }
-        main.line(format!("if k_group >= {half}u {{"));
-        main.line(place(&format!("(k_group - {half}u)")));
-        each(main, &|suffix, row, at| format!("partial{suffix}[place + {at}u] = {};", self.sum(suffix, row)));
-        main.line("}");
-        main.line("workgroupBarrier();");
-        main.line(format!("if k_group < {half}u {{"));
-        main.line(place("k_group"));
-        each(main, &|suffix, row, at| format!("partial{suffix}[place + {at}u] += {};", self.sum(suffix, row)));
-        main.line("}");
-        main.line(format!("for (var left = {}u; left > 0u; left /= 2u) {{", half / 2));
-        main.line("workgroupBarrier();");
-        main.line("if k_group < left {");
-        main.line(place("k_group"));
-        main.line(format!("let other = place + left * {next}u;"));
-        each(main, &|suffix, _, at| format!("partial{suffix}[place + {at}u] += partial{suffix}[other + {at}u];"));
-        main.line("}");
-        main.line("}");
+        b.when(k_group.ge(half), |b| {
+            let place = bind_place(b, k_group - half);
+            each().for_each(|(partial, sum, at)| b.set(partial.at(place + at), sum));
+        });
+        b.workgroup_barrier();
+        let add = |b: &mut Block<'k>, target: Val<'k>, value: Val<'k>| b.set(target, target + value);
+        b.when(k_group.lt(half), |b| {
+            let place = bind_place(b, k_group);
+            each().for_each(|(partial, sum, at)| add(b, partial.at(place + at), sum));
+        });
+        b.halve("left", k_group.arena().u32(half / 2), |b, left| {
+            b.workgroup_barrier();
+            b.when(k_group.lt(left), |b| {
+                let place = bind_place(b, k_group);
+                let other = b.bind("other", place + left * next);
+                each().for_each(|(partial, _, at)| add(b, partial.at(place + at), partial.at(other + at)));
+            });
+        });
         // Each k-group stores a row.
         let rows = bundle.end - bundle.start;
         if rows > 1 {
-            main.line("workgroupBarrier();");
+            b.workgroup_barrier();
         }
-        main.line(format!("if k_group < {rows}u && stores {{"));
-        let place = if rows > 1 { format!("{of_lane} + k_group * {places}u") } else { of_lane };
-        let sums: Vec<String> = suffixes.iter().map(|suffix| format!("partial{suffix}[{place}]")).collect();
-        let row = match bundle.start {
-            _ if rows == 1 => self.row(axes, bundle.start),
-            0 => "k_group".to_owned(),
-            first => format!("k_group + {first}u"),
-        };
-        main.line(format!("finish(batch, {}{row}, column, {});", axes.batch_arguments_text(), sums.join(", ")));
-        main.line("}");
+        b.when(k_group.lt(rows).and(place.stores), |b| {
+            let (at, row) = match rows {
+                1 => (of_lane, self.row(place, bundle.start)),
+                _ => (of_lane + k_group * places, k_group + bundle.start),
+            };
+            let sums: Vec<Val<'k>> = partials.iter().map(|partial| partial.at(at)).collect();
+            b.run(finish_call("finish", &place.axes, [place.batch, row, place.column], &sums));
+        });
     }
 }

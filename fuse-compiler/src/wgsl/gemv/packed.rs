@@ -1,272 +1,269 @@
-//! The text of gemvs whose right operands are weights that are read by whole words: each step of a k-group (`k_groups`) is a run
-//! of weights.
+//! Gemvs whose right operands are weights that are read by whole words: each step of a k-group (`k_groups`) is a run of weights.
 //!
-//! Runs of the left operand beside weights that are read by words: 32 depths of a row, in registers, and their products with a
-//! run of weights, which share a scale. For one row it is applied once: `Σ x·(q·s + o) = s·Σ x·(q - c) + (o + c·s)·Σ x` with the
-//! code `c` in the middle, where symmetric schemes have 0; several rows share what codes mean.
+//! A run is 32 depths of a row of the left operand, in registers, beside a run of weights, which share a scale. For one row it is
+//! applied once: `Σ x·(q·s + o) = s·Σ x·(q - c) + (o + c·s)·Σ x` with the code `c` in the middle, where symmetric schemes have 0;
+//! several rows share the values of weights.
 //!
 //! The values of the left operand are those in memory, or rounded to 8 bits (`int8`).
 
-use crate::kernel::Block;
 use fuse_artifact::{
     Pass,
     schedule::{GemvRhs, LANES},
 };
 
-use super::{elements::read_vectors, int8, k_groups::KGroups};
+use super::{
+    elements::read_vectors,
+    int8::Round,
+    k_groups::{KGroups, Place, Sums},
+};
 use crate::{
     fusion::{Contraction, Group},
+    kernel::{Block, Scalar, Ty, Val},
     wgsl::{
-        epilogue::Axes,
         names::Names,
         operand::Operand,
         shader::Shader,
-        weights::{RUN, WeightText},
+        weights::{PackedWeights, RUN, Run, WeightColumn},
     },
 };
+
+/// Depths of a run whose values are in registers at a time, where several rows share them.
+const CHUNK: u32 = 4;
+
+/// The bits of a float's exponent: all are set in infinities and NaN.
+const EXPONENT: u32 = 0x7f80_0000;
 
 /// The pass of a `packed` schedule, or, if the left operand is rounded to 8 bits, of an `int8` one.
 pub(super) fn packed(group: &Group, contraction: &Contraction, names: &Names, k_groups: KGroups) -> Pass {
     let int8 = matches!(k_groups.0.rhs, GemvRhs::Int8 { .. });
-    k_groups.pass(group, contraction, names, |shader, main, axes| {
-        let products = WeightText::all(group, contraction);
-        products.iter().for_each(|weights| weights.declare(shader));
-        let columns = Column::all(shader, main, &products, axes);
-        Runs::new(group, contraction, axes, &k_groups, int8).multiply(shader, main, &products, &columns);
+    debug_assert!(!int8 || k_groups.rows() == 1, "rows of 8 bits have workgroups of their own");
+    k_groups.pass(group, contraction, names, |shader, b, place| {
+        let weights = &PackedWeights::all(group, contraction);
+        weights.iter().for_each(|weights| weights.declare(shader));
+        let columns = Column::all(shader, b, weights, place);
+        let (body, value) = &contraction.lhs;
+        let lane_axis = place.axes.batch + 1;
+        let lhs = Operand { group, body, value: *value, prefix: "a", lanes: LANES, buffer_lanes: LANES, lane_axis };
+        let sums = k_groups.declare_sums(b, &place.axes, Ty::vector(Scalar::F32, LANES));
+        let runs = Runs { lhs, place, k_groups: &k_groups, weights, columns, sums };
+        match int8 {
+            true => runs.multiply_rounded(shader, b),
+            false => runs.multiply(shader, b),
+        }
+        if k_groups.rows() == 1 {
+            runs.add_again(shader, b);
+        }
+        runs.sums
     })
 }
 
-/// A column of weights, or four that are neighbours.
-pub(super) struct Column<'a> {
-    pub weights: WeightText<'a>,
+/// A column of an invocation, or its four if they are neighbors.
+struct Column<'a, 'k> {
+    weights: WeightColumn<'a, 'k>,
     /// The number of its product.
-    pub product: usize,
-    /// What names of the product's sums end in.
-    pub suffix: String,
-    /// Which of four columns that share a sum it is, if not all.
-    pub lane: Option<u32>,
+    product: usize,
+    /// Its number among four columns that share a sum, if it is not all of them.
+    lane: Option<u32>,
 }
 
-impl<'a> Column<'a> {
-    /// The columns of an invocation: the four from `column` on at a time where they are neighbours.
-    pub(super) fn all<'k>(
-        shader: &mut Shader<'k>,
-        main: &mut Block<'k>,
-        products: &[WeightText<'a>],
-        axes: &Axes<'k>,
-    ) -> Vec<Self> {
+impl<'a, 'k> Column<'a, 'k> {
+    /// The columns of an invocation.
+    fn all(shader: &mut Shader<'k>, b: &mut Block<'k>, weights: &[PackedWeights<'a>], place: &Place<'k>) -> Vec<Self> {
         let mut columns = vec![];
-        for (product, (weights, suffix)) in products.iter().zip(axes.product_suffixes()).enumerate() {
+        for (product, weights) in weights.iter().enumerate() {
             let lanes = if weights.is_vector() { vec![None] } else { (0..LANES).map(Some).collect() };
             for lane in lanes {
-                let mut weights = weights.clone();
-                let mut column = "column".to_owned();
-                if let Some(lane) = lane {
-                    weights.prefix += &format!("_c{lane}");
-                    column = format!("(column + {lane}u)");
-                }
-                weights.locate(shader, main, &axes.batch_names(), &column);
-                columns.push(Self { weights, product, suffix: suffix.clone(), lane });
+                let (name, column) = match lane {
+                    Some(lane) => (format!("{}_c{lane}", weights.name()), place.column + lane),
+                    None => (weights.name().to_owned(), place.column),
+                };
+                let weights = weights.locate(shader, b, name, place.axes.batch(), column);
+                columns.push(Self { weights, product, lane });
             }
         }
         columns
     }
 
     /// Its sum of a row.
-    fn sum(&self, k_groups: &KGroups, row: u32) -> String {
-        let sum = k_groups.sum(&self.suffix, row);
-        self.lane.map_or(sum.clone(), |lane| format!("{sum}[{lane}]"))
+    fn sum(&self, sums: &Sums<'k>, row: u32) -> Val<'k> {
+        let sum = sums[self.product][row as usize];
+        self.lane.map_or(sum, |lane| sum.at(lane))
     }
 }
 
-/// The left operand of a contraction, in runs.
+/// The operands of a gemv in runs.
 pub(super) struct Runs<'a, 'k> {
     lhs: Operand<'a>,
-    axes: &'a Axes<'k>,
+    pub(super) place: &'a Place<'k>,
     k_groups: &'a KGroups,
-    /// Whether it is rounded to 8 bits: a single row then.
-    int8: bool,
+    pub(super) weights: &'a [PackedWeights<'a>],
+    columns: Vec<Column<'a, 'k>>,
+    sums: Sums<'k>,
 }
 
-impl<'a, 'k> Runs<'a, 'k> {
-    /// The left operand, of which each invocation has a row or several.
-    pub(super) fn new(
-        group: &'a Group,
-        contraction: &'a Contraction,
-        axes: &'a Axes<'k>,
-        k_groups: &'a KGroups,
-        int8: bool,
-    ) -> Self {
-        debug_assert!(!int8 || k_groups.rows() == 1, "rows of 8 bits have workgroups of their own");
-        let (body, value) = &contraction.lhs;
-        let lane_axis = axes.batch + 1;
-        let lhs = Operand { group, body, value: *value, prefix: "a", lanes: LANES, buffer_lanes: LANES, lane_axis };
-        Self { lhs, axes, k_groups, int8 }
-    }
-
-    /// Declares the sums of columns of several products and adds the left operand times those columns to them, from `k_begin` to
-    /// `k_end`: k-groups take turns with the runs.
-    pub(super) fn multiply(
-        &self,
-        shader: &mut Shader<'k>,
-        main: &mut Block<'k>,
-        products: &[WeightText<'_>],
-        columns: &[Column<'_>],
-    ) {
-        let k_groups = self.k_groups.count();
-        let invocations = self.k_groups.invocations();
-        self.k_groups.declare_sums(main, self.axes, "vec4<f32>");
-        let [first, last] = if self.int8 {
-            int8::begin(shader, main, self, products, ["k_begin", "k_end"], invocations);
-            ["held", "held_end"]
-        } else {
-            ["k_begin", "k_end"]
-        };
-        main.unrollable_line("k", &format!("{first} + k_group * {RUN}u"), last, k_groups * RUN);
-        if self.int8 {
-            int8::locate(main, products);
-        } else {
-            for weights in products {
-                let group = weights.group(shader, "k");
-                main.line(format!("let {}_group = {group};", weights.prefix));
+impl<'k> Runs<'_, 'k> {
+    /// Adds the left operand times the columns to the sums: k-groups take turns with the runs.
+    fn multiply(&self, shader: &mut Shader<'k>, b: &mut Block<'k>) {
+        self.each(b, self.place.depths, |b, k| {
+            let mut groups = vec![];
+            for weights in self.weights {
+                let group = weights.group(shader, k);
+                groups.push(b.bind(format!("{}_group", weights.name()), group));
             }
-        }
-        for Column { weights, product, .. } in columns {
-            weights.load_run(shader, main, "k", &format!("{}_group", products[*product].prefix));
-        }
-        match (self.int8, self.k_groups.rows()) {
-            (true, _) => self.add_integers(main, columns, invocations),
-            (false, 1) => self.add_row(shader, main, columns),
-            _ => self.add_rows(shader, main, columns),
-        }
-        main.line("}");
-        if self.int8 {
-            main.line("}");
-        }
-        if self.k_groups.rows() == 1 {
-            self.add_again(shader, main, columns);
-        }
-    }
-
-    /// Declares `x0 …`, so many vectors of values of the only row from a depth on.
-    pub(super) fn read_vectors(&self, shader: &mut Shader<'k>, main: &mut Block<'k>, depth: &str, vectors: u32) {
-        self.read(shader, main, 0, depth, vectors);
-    }
-
-    /// The same of any row.
-    fn read(&self, shader: &mut Shader<'k>, main: &mut Block<'k>, row: u32, depth: &str, vectors: u32) {
-        let row = self.k_groups.row(self.axes, row);
-        read_vectors(shader, main, &self.lhs, (self.axes, &row, depth), "x", vectors);
-    }
-
-    fn add_integers(&self, main: &mut Block<'k>, columns: &[Column<'_>], invocations: u32) {
-        int8::read(main, invocations);
-        for column in columns {
-            main.line("{");
-            column.weights.unpack_scales(main);
-            int8::add(main, &column.weights, &column.sum(self.k_groups, 0));
-            main.line("}");
-        }
-    }
-
-    /// Sums codes less the centre and applies the scale once. A large activation beside a weight of 0 then adds nothing: not centred,
-    /// its code and the offset would cancel, and take the digits of the others along. Four sums take turns, for asymmetric schemes,
-    /// whose 0 is elsewhere.
-    fn add_row(&self, shader: &mut Shader<'k>, main: &mut Block<'k>, columns: &[Column<'_>]) {
-        self.read_vectors(shader, main, "k", RUN / LANES);
-        main.line("let x_sums = ((x0 + x1) + (x2 + x3)) + ((x4 + x5) + (x6 + x7));");
-        main.line("let x_sum = (x_sums.x + x_sums.y) + (x_sums.z + x_sums.w);");
-        for column in columns {
-            let (weights, ty) = (&column.weights, column.weights.ty("f32"));
-            let p = &weights.prefix;
-            main.line("{");
-            weights.unpack_scales(main);
-            weights.declare_middle(main);
-            for i in 0..RUN {
-                weights.declare_field(main, i);
-                let (vector, lane, code) = (i / LANES, i % LANES, weights.centred_code(i));
-                let x = format!("{ty}(x{vector}[{lane}])");
-                main.line(match vector {
-                    0 => format!("var {p}_part{lane} = {x} * {code};"),
-                    _ => format!("{p}_part{lane} = fma({x}, {code}, {p}_part{lane});"),
-                });
+            let runs = self.load(shader, b, k, &groups);
+            match self.k_groups.rows() {
+                1 => self.add_row(shader, b, k, runs),
+                _ => self.add_rows(shader, b, k, runs),
             }
-            let part = format!("({p}_part0 + {p}_part1) + ({p}_part2 + {p}_part3)");
-            let sum = column.sum(self.k_groups, 0);
-            main.line(format!("{sum} = fma({part}, {p}_scale, fma({ty}(x_sum), {p}_middle, {sum}));"));
-            main.line("}");
-        }
+        });
     }
 
-    /// Values are made of codes once for all rows, some depths at a time.
-    fn add_rows(&self, shader: &mut Shader<'k>, main: &mut Block<'k>, columns: &[Column<'_>]) {
-        for Column { weights, .. } in columns {
-            weights.unpack_scales(main);
-        }
-        for first in (0..RUN).step_by(CHUNK as usize) {
-            for Column { weights, .. } in columns {
-                (first..first + CHUNK).for_each(|i| weights.declare_field(main, i));
-            }
-            main.line("{");
-            for Column { weights, .. } in columns {
-                for i in 0..CHUNK {
-                    main.line(format!("let {}_value{i} = {};", weights.prefix, weights.run_value(first + i)));
-                }
-            }
-            self.k_groups.bundles(main, self.axes, |main, bundle| {
-                for row in bundle {
-                    main.line("{");
-                    self.read(shader, main, row, &format!("k + {first}u"), CHUNK / LANES);
-                    for column in columns {
-                        let (p, ty) = (&column.weights.prefix, column.weights.ty("f32"));
-                        let sum = column.sum(self.k_groups, row);
-                        for i in 0..CHUNK {
-                            let x = format!("x{}[{}]", i / LANES, i % LANES);
-                            main.line(format!("{sum} = fma({ty}({x}), {p}_value{i}, {sum});"));
-                        }
-                    }
-                    main.line("}");
+    /// The same with the left operand rounded to 8 bits.
+    fn multiply_rounded(&self, shader: &mut Shader<'k>, b: &mut Block<'k>) {
+        Round::each(shader, b, self, self.k_groups.invocations(), |shader, b, round| {
+            self.each(b, round.depths, |b, k| {
+                let (run, groups) = round.locate(b, self, k);
+                let runs = self.load(shader, b, k, &groups);
+                let left = round.read(b, run);
+                for (column, run) in self.columns.iter().zip(&runs) {
+                    b.scope(|b| {
+                        let WeightColumn { weights, name, .. } = &column.weights;
+                        let scale = column.weights.unpack_scale(shader, b, run);
+                        left.add(b, (weights, name), (run, scale), column.sum(&self.sums, 0));
+                    });
                 }
             });
-            main.line("}");
+        });
+    }
+
+    /// A loop over the runs of a k-group from a depth to another.
+    fn each(&self, b: &mut Block<'k>, [begin, end]: [Val<'k>; 2], body: impl FnOnce(&mut Block<'k>, Val<'k>)) {
+        b.unrollable("k", begin + self.place.k_group * RUN, end, self.k_groups.count() * RUN, body);
+    }
+
+    /// Loads the runs of all columns from a depth on; `groups` are their numbers of groups, one for each product.
+    fn load(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, k: Val<'k>, groups: &[Val<'k>]) -> Vec<Run<'k>> {
+        self.columns.iter().map(|column| column.weights.load_run(shader, b, k, groups[column.product])).collect()
+    }
+
+    /// Binds `x0 …`, so many vectors of values of a row from a depth on.
+    pub(super) fn read_vectors(
+        &self,
+        shader: &mut Shader<'k>,
+        b: &mut Block<'k>,
+        row: u32,
+        depth: Val<'k>,
+        vectors: u32,
+    ) -> Vec<Val<'k>> {
+        let row = self.k_groups.row(self.place, row);
+        read_vectors(shader, b, &self.lhs, (&self.place.axes, row, depth), "x", vectors)
+    }
+
+    /// Sums codes less the center and applies the scale once. A large activation beside a weight of 0 then adds nothing: not centered,
+    /// its code and the offset would cancel, and take the digits of the others along. Four sums take turns, for asymmetric schemes,
+    /// whose 0 is elsewhere.
+    fn add_row(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, k: Val<'k>, runs: Vec<Run<'k>>) {
+        let x = self.read_vectors(shader, b, 0, k, RUN / LANES);
+        let x_sums = b.bind("x_sums", ((x[0] + x[1]) + (x[2] + x[3])) + ((x[4] + x[5]) + (x[6] + x[7])));
+        let x_sum = b.bind("x_sum", (x_sums.at(0) + x_sums.at(1)) + (x_sums.at(2) + x_sums.at(3)));
+        for (column, mut run) in self.columns.iter().zip(runs) {
+            let WeightColumn { weights, name, .. } = &column.weights;
+            b.scope(|b| {
+                let scale = column.weights.unpack_scale(shader, b, &run);
+                let middle = b.bind(format!("{name}_middle"), weights.middle(scale));
+                let mut parts: Vec<Val<'k>> = vec![];
+                for i in 0..RUN {
+                    weights.bind_field(b, name, &mut run, i);
+                    let (lane, code) = (i % LANES, weights.centered_code(&run, i));
+                    let x = x[(i / LANES) as usize].at(lane).splat(weights.lanes());
+                    match parts.get(lane as usize) {
+                        Some(&part) => b.set(part, x.fma(code, part)),
+                        None => parts.push(b.var(format!("{name}_part{lane}"), x * code)),
+                    }
+                }
+                let part = (parts[0] + parts[1]) + (parts[2] + parts[3]);
+                let sum = column.sum(&self.sums, 0);
+                b.set(sum, part.fma(scale.scale, x_sum.splat(weights.lanes()).fma(middle, sum)));
+            });
         }
     }
 
-    /// Where a sum of codes is not finite, sums again what codes mean: an infinity times a code and the same infinity times the
-    /// offset would cancel, or a code 0 swallow it.
-    fn add_again(&self, shader: &mut Shader<'k>, main: &mut Block<'k>, columns: &[Column<'_>]) {
-        let k_groups = self.k_groups.count();
-        let sums: Vec<String> =
-            self.axes.product_suffixes().iter().map(|suffix| self.k_groups.sum(suffix, 0)).collect();
-        let infinite = |sum: &String| format!("any((bitcast<vec4<u32>>({sum}) & {EXPONENT}) == {EXPONENT})");
-        main.line(format!("if {} {{", sums.iter().map(infinite).collect::<Vec<_>>().join(" || ")));
-        for sum in &sums {
-            main.line(format!("{sum} = vec4<f32>();"));
-        }
-        main.line(format!("for (var k = k_begin + k_group * {RUN}u; k < k_end; k += {}u) {{", k_groups * RUN));
-        let chunk = columns[0].weights.weights.chunk();
-        main.line(format!("for (var depth = k; depth < k + {RUN}u; depth += {chunk}u) {{"));
-        self.read_vectors(shader, main, "depth", chunk / LANES);
-        for column in columns {
-            let (weights, sum) = (&column.weights, column.sum(self.k_groups, 0));
-            main.line("{");
-            weights.declare_chunk(main);
-            weights.load(shader, main, "depth");
-            weights.unpack(main);
-            for i in 0..chunk {
-                let (x, value) = (format!("x{}[{}]", i / LANES, i % LANES), weights.value(shader, i));
-                main.line(format!("{sum} += {}({x}) * {value};", weights.ty("f32")));
+    /// Unpacks values once for all rows, some depths at a time.
+    fn add_rows(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, k: Val<'k>, mut runs: Vec<Run<'k>>) {
+        let columns = &self.columns;
+        let scales: Vec<_> =
+            columns.iter().zip(&runs).map(|(column, run)| column.weights.unpack_scale(shader, b, run)).collect();
+        for first in (0..RUN).step_by(CHUNK as usize) {
+            for (Column { weights, .. }, run) in columns.iter().zip(&mut runs) {
+                (first..first + CHUNK).for_each(|i| weights.weights.bind_field(b, &weights.name, run, i));
             }
-            main.line("}");
+            b.scope(|b| {
+                let mut values = vec![];
+                for ((Column { weights, .. }, run), &scale) in columns.iter().zip(&runs).zip(&scales) {
+                    let of_run = (first..first + CHUNK).map(|i| weights.weights.run_value(run, scale, i));
+                    values.push(b.bind_all(&format!("{}_value", weights.name), &of_run.collect::<Vec<_>>()));
+                }
+                self.k_groups.bundles(b, &self.place.axes, |b, bundle| {
+                    for row in bundle {
+                        b.scope(|b| {
+                            let x = self.read_vectors(shader, b, row, k + first, CHUNK / LANES);
+                            for (column, values) in columns.iter().zip(&values) {
+                                let (sum, lanes) = (column.sum(&self.sums, row), column.weights.weights.lanes());
+                                for (i, &value) in (0..).zip(values) {
+                                    let x = x[(i / LANES) as usize].at(i % LANES);
+                                    b.set(sum, x.splat(lanes).fma(value, sum));
+                                }
+                            }
+                        });
+                    }
+                });
+            });
         }
-        main.line("}");
-        main.line("}");
-        main.line("}");
+    }
+
+    /// Where a sum of codes is not finite, sums values instead: an infinity times a code and the same infinity times the offset would
+    /// cancel, or a code 0 swallow it.
+    fn add_again(&self, shader: &mut Shader<'k>, b: &mut Block<'k>) {
+        let arena = shader.arena();
+        let infinite = |sum: Val<'k>| {
+            let exponents = sum.bitcast(Scalar::U32) & EXPONENT;
+            arena.call("any", &[exponents.eq(EXPONENT)], Ty::BOOL)
+        };
+        let sums = || self.sums.iter().map(|sums| sums[0]);
+        let any = sums().map(infinite).reduce(Val::or).expect("a contraction has products");
+        b.when(any, |b| {
+            sums().for_each(|sum| b.set(sum, arena.construct(sum.ty(), &[])));
+            let [begin, end] = self.place.depths;
+            let step = self.k_groups.count() * RUN;
+            b.range("k", begin + self.place.k_group * RUN, end, step, |b, k| {
+                let chunk = self.weights[0].weights.chunk();
+                b.range("depth", k, k + RUN, chunk, |b, depth| {
+                    let x = self.read_vectors(shader, b, 0, depth, chunk / LANES);
+                    for column in &self.columns {
+                        b.scope(|b| self.add_chunk(shader, b, column, depth, &x));
+                    }
+                });
+            });
+        });
+    }
+
+    /// Adds the products of a chunk of a column.
+    fn add_chunk(
+        &self,
+        shader: &mut Shader<'k>,
+        b: &mut Block<'k>,
+        column: &Column<'_, 'k>,
+        depth: Val<'k>,
+        x: &[Val<'k>],
+    ) {
+        let (weights, sum) = (&column.weights, column.sum(&self.sums, 0));
+        let chunk = weights.declare_chunk(b);
+        weights.load(shader, b, &chunk, depth);
+        let (codes, scale) = weights.unpack(shader, b, &chunk);
+        for i in 0..weights.weights.weights.chunk() {
+            let value = weights.weights.value(shader, codes, scale, i);
+            let x = x[(i / LANES) as usize].at(i % LANES).splat(value.ty().lanes());
+            b.set(sum, sum + x * value);
+        }
     }
 }
-
-/// Depths of a run whose values are in registers at a time, where several rows share them.
-const CHUNK: u32 = 4;
-
-/// The bits of the exponents of four floats: all are set in infinities and NaN.
-const EXPONENT: &str = "vec4<u32>(0x7f800000u)";

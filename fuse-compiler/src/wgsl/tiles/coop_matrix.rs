@@ -221,7 +221,7 @@ impl<'a> MatmulKernel<'a> {
     fn fetch_lines(&mut self, step: &str) {
         for side in self.staged() {
             if let Some(weights) = self.packed(side) {
-                self.fetch_packed(side, weights, step);
+                self.fetch_packed(side, weights, self.shader.raw(step, crate::kernel::Ty::U32));
                 continue;
             }
             let operand = self.operand(side);

@@ -1,14 +1,42 @@
-//! Slices of quantized weights: an invocation loads chunks of words and writes what they mean to workgroup memory.
+//! Slices of quantized weights: an invocation loads chunks of words and writes their values to workgroup memory.
 //!
 //! Depths behind the end are those of the last chunk: the left operand is zero there.
 
-use fuse_artifact::schedule::LANES;
+use fuse_artifact::{DType, schedule::LANES};
 
-use super::{MatmulKernel, slices::Side};
-use crate::{
-    schedule::contraction::{Direction, weights::Weights},
-    wgsl::{builtins::vector_type, shader::storage_type, weights::WeightText},
+use super::{
+    MatmulKernel,
+    slices::{Side, Slice},
 };
+use crate::{
+    kernel::{Block, Scalar, Ty, Val},
+    schedule::contraction::{Direction, weights::Weights},
+    wgsl::{
+        shader::Shader,
+        weights::{Chunk, PackedWeights, WeightColumn},
+    },
+};
+
+/// An operand's slices on their way from words through registers into workgroup memory.
+pub(super) struct PackedStage<'a> {
+    loads: Vec<Load<'a>>,
+    /// Depths of a chunk.
+    chunk: u32,
+    /// The end of the depth, if steps may be cut short.
+    end: Option<Val<'a>>,
+    slice: Slice<'a>,
+}
+
+/// A load of a chunk, of a column or four.
+struct Load<'a> {
+    column: WeightColumn<'a, 'a>,
+    registers: Chunk<'a>,
+    /// Its first column in the tile, and its first depth in the step.
+    outer: Val<'a>,
+    step: Val<'a>,
+    /// True for the invocations that take part in the load, if some do not.
+    inside: Option<Val<'a>>,
+}
 
 impl<'a> MatmulKernel<'a> {
     /// The weights that a side's slices are filled from by whole words, if they are.
@@ -21,125 +49,87 @@ impl<'a> MatmulKernel<'a> {
         (fits && weights.layout == self.direction(side)).then_some(weights)
     }
 
-    fn chunk_text(&self, side: Side, weights: Weights<'a>, load: u32) -> WeightText<'a> {
-        let operand = self.operand(side);
-        let prefix = format!("{}{load}", operand.prefix);
-        WeightText { weights, operand, prefix }
-    }
-
-    /// Chunks of a slice.
-    fn chunks(&self, weights: Weights<'_>) -> u32 {
-        let columns = if weights.layout == Direction::Outer { LANES } else { 1 };
-        self.tile.columns / columns * (self.tile.depth / weights.chunk())
-    }
-
-    fn chunk_loads(&self, weights: Weights<'_>) -> u32 {
-        self.chunks(weights).div_ceil(self.tile.invocations())
-    }
-
-    /// Opens a block for the invocations that take part in a load.
-    fn open_chunk(&mut self, weights: Weights<'_>, load: u32) {
-        let (first, chunks) = (load * self.tile.invocations(), self.chunks(weights));
-        self.main.line(match first + self.tile.invocations() <= chunks {
-            true => "{".to_owned(),
-            false => format!("if local + {first}u < {chunks}u {{"),
-        });
-    }
-
-    /// Declares where each of this invocation's chunks lies: `{p}{l}_o` (column in the tile), `{p}{l}_k` (depth in the step).
-    pub(super) fn declare_packed(&mut self, side: Side, weights: Weights<'a>) {
-        let (chunk, columns) = (weights.chunk(), self.axes.columns);
-        for l in 0..self.chunk_loads(weights) {
-            let text = self.chunk_text(side, weights, l);
-            let p = text.prefix.clone();
-            text.declare(&mut self.shader);
-            let unit = format!("(local + {}u)", l * self.tile.invocations());
-            let (o, k, last) = match weights.layout {
-                Direction::Outer => {
-                    let across = self.tile.columns / LANES;
-                    (format!("{unit} % {across}u * {LANES}u"), format!("{unit} / {across}u * {chunk}u"), LANES)
-                }
-                Direction::Depth => {
-                    let chunks = self.tile.depth / chunk;
-                    (format!("{unit} / {chunks}u"), format!("{unit} % {chunks}u * {chunk}u"), 1)
-                }
+    /// Declares the registers of this invocation's chunks, and binds the place of each: `{p}{l}_o` (column in the tile) and `{p}{l}_k`
+    /// (depth in the step).
+    pub(super) fn packed_stage(&mut self, b: &mut Block<'a>, side: Side, weights: Weights<'a>) -> PackedStage<'a> {
+        let (chunk, tile, columns) = (weights.chunk(), self.tile, self.axes.columns);
+        let packed = PackedWeights { weights, operand: self.operand(side) };
+        let units = tile.columns / packed.lanes() * (tile.depth / chunk);
+        let mut loads = vec![];
+        for first in (0..units).step_by(tile.invocations() as usize) {
+            let name = format!("{}{}", packed.operand.prefix, loads.len());
+            packed.declare(&mut self.shader);
+            let unit = self.shader.local() + first;
+            let (outer, step) = match weights.layout {
+                Direction::Outer => (unit % (tile.columns / LANES) * LANES, unit / (tile.columns / LANES) * chunk),
+                Direction::Depth => (unit / (tile.depth / chunk), unit % (tile.depth / chunk) * chunk),
             };
-            self.main.line(format!("let {p}_o = {o};"));
-            self.main.line(format!("let {p}_k = {k};"));
-            self.main.line(format!("let {p}_column = min({} + {p}_o, {columns} - {last}u);", side.origin()));
-            let batch = self.axes.batch_names();
-            text.locate(&mut self.shader, &mut self.main, &batch, &format!("{p}_column"));
-            text.declare_chunk(&mut self.main);
+            let outer = b.bind(format!("{name}_o"), outer);
+            let step = b.bind(format!("{name}_k"), step);
+            let column = (self.index(side.origin()) + outer).min(columns - packed.lanes());
+            let column = b.bind(format!("{name}_column"), column);
+            let column = packed.locate(&mut self.shader, b, name, self.axes.batch(), column);
+            let registers = column.declare_chunk(b);
+            let inside = (units < first + tile.invocations()).then(|| unit.lt(units));
+            loads.push(Load { column, registers, outer, step, inside });
         }
+        let end = (!tile.k_aligned).then(|| self.index("k_end"));
+        PackedStage { loads, chunk, end, slice: self.slice(side) }
     }
+}
 
+impl<'a> PackedStage<'a> {
     /// Loads the chunks of the step that starts at depth `step` into registers.
-    pub(super) fn fetch_packed(&mut self, side: Side, weights: Weights<'a>, step: &str) {
-        let chunk = weights.chunk();
-        for l in 0..self.chunk_loads(weights) {
-            let text = self.chunk_text(side, weights, l);
-            let p = text.prefix.clone();
-            self.open_chunk(weights, l);
-            self.main.line(match self.tile.k_aligned {
-                true => format!("let chunk = {step} + {p}_k;"),
-                false => format!("let chunk = min({step} + {p}_k, (k_end - 1u) / {chunk}u * {chunk}u);"),
+    pub(super) fn fetch(&self, shader: &mut Shader<'a>, b: &mut Block<'a>, step: Val<'a>) {
+        for load in &self.loads {
+            load.scope(b, |b| {
+                let at = step + load.step;
+                let at = self.end.map_or(at, |end| at.min((end - 1) / self.chunk * self.chunk));
+                let at = b.bind("chunk", at);
+                load.column.load(shader, b, &load.registers, at);
             });
-            text.load(&mut self.shader, &mut self.main, "chunk");
-            self.main.line("}");
         }
     }
 
-    /// Writes what the fetched chunks mean to workgroup memory.
-    pub(super) fn fill_packed(&mut self, side: Side, weights: Weights<'a>) {
-        for l in 0..self.chunk_loads(weights) {
-            let text = self.chunk_text(side, weights, l);
-            let p = text.prefix.clone();
-            self.open_chunk(weights, l);
-            text.unpack(&mut self.main);
-            let values: Vec<String> = (0..weights.chunk()).map(|i| text.value(&mut self.shader, i)).collect();
-            match weights.layout {
-                Direction::Outer => self.fill_columns(side, &p, &values),
-                Direction::Depth => self.fill_depths(side, &p, &values),
-            }
-            self.main.line("}");
+    /// Writes the values of the fetched chunks to workgroup memory.
+    pub(super) fn fill(&self, shader: &mut Shader<'a>, b: &mut Block<'a>) {
+        for load in &self.loads {
+            load.scope(b, |b| {
+                let (codes, scale) = load.column.unpack(shader, b, &load.registers);
+                let weights = &load.column.weights;
+                let values: Vec<Val<'a>> = (0..self.chunk).map(|i| weights.value(shader, codes, scale, i)).collect();
+                self.put(b, load, &values);
+            });
         }
     }
 
-    /// The type of a vector of a slice.
-    fn slice_vector(&self) -> String {
-        match self.tile.coop_matrix() {
-            None => vector_type(self.sum, LANES),
-            Some(_) => storage_type(fuse_artifact::DType::F16, LANES),
-        }
-    }
-
-    /// Vectors of four columns, one for each depth.
-    fn fill_columns(&mut self, side: Side, p: &str, values: &[String]) {
-        let (array, ty) = (side.array(self.contraction), self.slice_vector());
-        for (i, value) in values.iter().enumerate() {
-            let depth = format!("({p}_k + {i}u)");
-            let at = match self.tile.coop_matrix() {
-                None => format!("{depth} * {}u + {p}_o / 4u", side.row_vectors(self.tile)),
-                Some(_) => self.matrix_slice_place(side, &format!("{p}_o"), &depth),
-            };
-            self.main.line(format!("{array}[{at}] = {ty}({value});"));
-        }
-    }
-
-    /// The depths of one column.
-    fn fill_depths(&mut self, side: Side, p: &str, values: &[String]) {
-        let (array, ty) = (side.array(self.contraction), self.slice_vector());
-        if self.tile.coop_matrix().is_some() {
-            for (i, four) in values.chunks(LANES as usize).enumerate() {
-                let depth = format!("({p}_k + {}u)", i as u32 * LANES);
-                let at = self.matrix_slice_place(side, &format!("{p}_o"), &depth);
-                self.main.line(format!("{array}[{at}] = {ty}(vec4<f32>({}));", four.join(", ")));
+    /// Puts the values of a load's depths in their place.
+    fn put(&self, b: &mut Block<'a>, &Load { step, outer, .. }: &Load<'a>, values: &[Val<'a>]) {
+        let slice = &self.slice;
+        let scalar = slice.at(step, outer).ty().scalar().unwrap_or(Scalar::F32);
+        if slice.direction == Direction::Depth {
+            for (i, four) in (0..).zip(values.chunks(LANES as usize)) {
+                let four = outer.arena().construct(Ty::of(DType::F32, LANES), four);
+                b.set(slice.at(step + i * LANES, outer), four.convert(scalar));
             }
             return;
         }
-        for (i, value) in values.iter().enumerate() {
-            let at = format!("({p}_k + {i}u) * {}u + {p}_o / 4u", side.row_vectors(self.tile));
-            self.main.line(format!("{array}[{at}][{p}_o % 4u] = {value};"));
+        for (i, value) in (0..).zip(values) {
+            let vector = slice.at(step + i, outer);
+            match value.ty().lanes() {
+                1 => b.set(vector.at(outer % LANES), *value),
+                _ => b.set(vector, value.convert(scalar)),
+            }
+        }
+    }
+}
+
+impl<'a> Load<'a> {
+    /// A scope for the invocations that take part in the load.
+    fn scope(&self, b: &mut Block<'a>, body: impl FnOnce(&mut Block<'a>)) {
+        match self.inside {
+            Some(inside) => b.when(inside, body),
+            None => b.scope(body),
         }
     }
 }

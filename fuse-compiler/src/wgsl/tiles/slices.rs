@@ -5,11 +5,11 @@
 
 use fuse_artifact::schedule::{TILE_PAD, Tile};
 
-use super::MatmulKernel;
+use super::{MatmulKernel, packed::PackedStage};
 use crate::{
     fusion::Contraction,
     kernel::{Block, Function, Scalar, Ty, Val},
-    schedule::contraction::{Direction, weights::Weights},
+    schedule::contraction::Direction,
     wgsl::{
         epilogue::parameters,
         operand::{Operand, OperandPlace},
@@ -76,8 +76,8 @@ impl Side {
 pub(super) enum Mover<'a> {
     /// Element by element or by vectors, through registers.
     Elements(Box<Stage<'a>>),
-    /// By whole words of quantized weights (`packed`).
-    Words(Side, Weights<'a>),
+    /// By whole words of quantized weights.
+    Words(PackedStage<'a>),
 }
 
 impl<'a> MatmulKernel<'a> {
@@ -143,8 +143,7 @@ impl<'a> MatmulKernel<'a> {
         let mut movers = vec![];
         for side in self.staged() {
             movers.push(if let Some(weights) = self.packed(side) {
-                b.append(&self.block(|kernel| kernel.declare_packed(side, weights)));
-                Mover::Words(side, weights)
+                Mover::Words(self.packed_stage(b, side, weights))
             } else {
                 let mut stage = self.stage(side);
                 stage.declare(&mut self.shader, b);
@@ -153,26 +152,22 @@ impl<'a> MatmulKernel<'a> {
         }
         movers
     }
+}
 
-    /// Loads the slices that start at depth `step` into registers.
-    pub(super) fn fetch(&mut self, b: &mut Block<'a>, movers: &[Mover<'a>], step: Val<'a>) {
-        for mover in movers {
-            match *mover {
-                Mover::Elements(ref stage) => stage.fetch(&mut self.shader, b, step),
-                Mover::Words(side, weights) => {
-                    b.append(&self.block(|kernel| kernel.fetch_packed(side, weights, &step.to_string())));
-                }
-            }
+impl<'a> Mover<'a> {
+    /// Loads the slice that starts at depth `step` into registers.
+    pub(super) fn fetch(&self, shader: &mut Shader<'a>, b: &mut Block<'a>, step: Val<'a>) {
+        match self {
+            Self::Elements(stage) => stage.fetch(shader, b, step),
+            Self::Words(stage) => stage.fetch(shader, b, step),
         }
     }
 
-    /// Writes the fetched slices, which start at depth `step`, to workgroup memory.
-    pub(super) fn fill(&mut self, b: &mut Block<'a>, movers: &[Mover<'a>], step: Val<'a>) {
-        for mover in movers {
-            match *mover {
-                Mover::Elements(ref stage) => stage.fill(&mut self.shader, b, step),
-                Mover::Words(side, weights) => b.append(&self.block(|kernel| kernel.fill_packed(side, weights))),
-            }
+    /// Writes the fetched slice, which starts at depth `step`, to workgroup memory.
+    pub(super) fn fill(&self, shader: &mut Shader<'a>, b: &mut Block<'a>, step: Val<'a>) {
+        match self {
+            Self::Elements(stage) => stage.fill(shader, b, step),
+            Self::Words(stage) => stage.fill(shader, b),
         }
     }
 }
@@ -182,14 +177,14 @@ pub(super) struct Slice<'k> {
     name: String,
     pub(super) array: Val<'k>,
     /// The direction of its vectors.
-    direction: Direction,
+    pub(super) direction: Direction,
     /// Vectors from one step to the next, or from one row or column to the next if they lie along the depth.
     vectors: u32,
 }
 
 impl<'k> Slice<'k> {
     /// The vector at a step and a place along the span, one of which is a multiple of four.
-    fn at(&self, step: Val<'k>, outer: Val<'k>) -> Val<'k> {
+    pub(super) fn at(&self, step: Val<'k>, outer: Val<'k>) -> Val<'k> {
         self.array.at(match self.direction {
             Direction::Depth => outer * self.vectors + step / 4,
             Direction::Outer => step * self.vectors + outer / 4,
