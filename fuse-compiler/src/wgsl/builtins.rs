@@ -217,14 +217,14 @@ fn library(name: &str) -> &'static Helper {
     LIBRARY.iter().find(|helper| helper.name == name).expect("every function that is called stands in a table")
 }
 
-/// A function of an operation, with what it does where a program asks for fast functions.
+/// A function of an operation, with its body where a program asks for fast functions.
 fn function_text(name: &str, signature: &str, function: Function) -> String {
     let fast =
         function.fast.map(|text| format!("  if fuse_fast_math {{\n{}  }}\n", indented(text, 4))).unwrap_or_default();
     format!("fn fuse_{name}$S{signature} {{\n{fast}{}}}", indented(function.body, 2))
 }
 
-/// Lines that are indented by `width` in place of what they have in common.
+/// Lines that are indented by `width` in place of their common indentation.
 fn indented(text: &str, width: usize) -> String {
     let lines = || text.lines().filter(|line| !line.trim().is_empty());
     let common = lines().map(|line| line.len() - line.trim_start().len()).min().unwrap_or(0);
@@ -236,7 +236,7 @@ fn typed(text: &str, lanes: u32) -> String {
     filled(text, &|place| of_width(place, lanes))
 }
 
-/// What stands for `$T`, `$U`, `$I`, `$B` and `$S` in texts of this width.
+/// The replacement of `$T`, `$U`, `$I`, `$B` and `$S` in texts of this width.
 fn of_width(place: char, lanes: u32) -> Option<Cow<'static, str>> {
     match place {
         'T' => Some(vector_type(DType::F32, lanes).into()),

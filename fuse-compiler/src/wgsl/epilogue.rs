@@ -48,7 +48,7 @@ impl<'k> Axes<'k> {
         self.rows.arena()
     }
 
-    /// For each product, what tells its names from those of the others: nothing for a single one.
+    /// For each product, the end of its names, which tells them from those of the others: nothing for a single one.
     pub(super) fn product_suffixes(&self) -> Vec<String> {
         if self.products == 1 { vec![String::new()] } else { (0..self.products).map(|p| p.to_string()).collect() }
     }
@@ -104,6 +104,11 @@ impl<'k> Axes<'k> {
         self.batch_names().into_iter().map(|name| self.arena().name(name, Ty::U32)).collect()
     }
 
+    /// The coordinates of an element in the batch.
+    pub(super) fn at(&self, place: [Val<'k>; 2]) -> Vec<Val<'k>> {
+        self.batch().into_iter().chain(place).collect()
+    }
+
     /// The names of the batch coordinates.
     pub(super) fn batch_names(&self) -> Vec<String> {
         (0..self.batch).map(|axis| format!("b{axis}")).collect()
@@ -150,13 +155,13 @@ pub(super) fn rhs_prefixes(contraction: &Contraction) -> Vec<&'static str> {
     }
 }
 
-/// The epilogue of a contraction: pointwise operations applied to the accumulators before the store, `lanes` neighbouring elements of
+/// The epilogue of a contraction: pointwise operations applied to the accumulators before the store, `lanes` neighboring elements of
 /// a row at a time.
 pub(super) struct Epilogue<'a, 'k> {
     operand: Operand<'a>,
     axes: Axes<'k>,
     sum: DType,
-    /// True if callers of `finish` load what the epilogue reads, before they know the sum.
+    /// True if callers of `finish` load the epilogue's inputs, before they know the sum.
     preloaded: bool,
     /// The product whose values are stored, if each has a function of its own.
     product: Option<u8>,
@@ -199,8 +204,8 @@ impl<'a, 'k> Epilogue<'a, 'k> {
     }
 
     /// The value of an access at a place of the result.
-    fn load(&self, shader: &mut Shader<'k>, access: u16, [row, column]: [Val<'k>; 2]) -> Val<'k> {
-        let at: Vec<Option<Val<'k>>> = self.axes.batch().into_iter().chain([row, column]).map(Some).collect();
+    fn load(&self, shader: &mut Shader<'k>, access: u16, place: [Val<'k>; 2]) -> Val<'k> {
+        let at: Vec<Option<Val<'k>>> = self.axes.at(place).into_iter().map(Some).collect();
         let offset = self.operand.offset(shader, access, &at);
         self.operand.load(shader, access, offset)
     }
@@ -210,19 +215,12 @@ impl<'a, 'k> Epilogue<'a, 'k> {
         self.operand.named(self.axes.arena(), access, format!("x{access}{suffix}"))
     }
 
-    /// Loads what the epilogue of one place reads, clamped to the result, into names that end in `suffix`.
-    pub(super) fn preload(
-        &self,
-        shader: &mut Shader<'k>,
-        b: &mut Block<'k>,
-        [row, column]: [Val<'k>; 2],
-        suffix: &str,
-    ) {
+    /// Loads the epilogue's inputs at one place, clamped to the result, into names that end in `suffix`.
+    pub(super) fn preload(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, place: [Val<'k>; 2], suffix: &str) {
         for access in self.operand.loads() {
             let name = self.declare_preload(shader, access);
-            let arguments: Vec<Val<'k>> = self.axes.batch().into_iter().chain([row, column]).collect();
             let ty = self.loaded(access, suffix).ty();
-            b.bind(format!("x{access}{suffix}"), shader.arena().call(name, &arguments, ty));
+            b.bind(format!("x{access}{suffix}"), shader.arena().call(name, &self.axes.at(place), ty));
         }
     }
 
@@ -247,7 +245,7 @@ impl<'a, 'k> Epilogue<'a, 'k> {
         loads.into_iter().map(|access| self.loaded(access, suffix)).collect()
     }
 
-    /// Declares `finish(batch, b0 …, row, column, sum)`, which stores the epilogue of neighbouring sums (one per product)
+    /// Declares `finish(batch, b0 …, row, column, sum)`, which stores the epilogue of neighboring sums (one per product)
     /// if they are inside the result.
     pub(super) fn declare(&self, shader: &mut Shader<'k>) {
         let Operand { group, lanes, .. } = self.operand;
@@ -264,7 +262,7 @@ impl<'a, 'k> Epilogue<'a, 'k> {
                 b.bind(format!("x{access}"), value);
             }
         }
-        let at: Vec<Val<'k>> = axes.batch().into_iter().chain([row, column]).collect();
+        let at = axes.at([row, column]);
         let loaded = |access: u16| self.loaded(access, "");
         let place = OperandPlace { operand: &self.operand, loaded: &loaded, at: &at, accumulators: &accumulators };
         let values = emit(shader, &mut b, &group.body, lanes, "v", &place);
@@ -340,7 +338,7 @@ pub(super) fn finish_call<'k>(
     values: &[Val<'k>],
 ) -> Val<'k> {
     let arguments: Vec<Val<'k>> =
-        [batch].into_iter().chain(axes.batch()).chain([row, column]).chain(values.iter().copied()).collect();
+        [batch].into_iter().chain(axes.at([row, column])).chain(values.iter().copied()).collect();
     batch.arena().call(name, &arguments, Ty::Void)
 }
 

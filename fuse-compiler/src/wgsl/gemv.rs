@@ -12,12 +12,15 @@ mod packed;
 
 use fuse_artifact::{
     Pass,
-    schedule::{Gemv, GemvRhs, GemvRows},
+    schedule::{Gemv, GemvRhs, GemvRows, LANES},
 };
 
 use self::k_groups::KGroups;
 use super::names::Names;
-use crate::fusion::{Contraction, Group};
+use crate::{
+    fusion::{Contraction, Group},
+    kernel::Val,
+};
 
 /// The first pass of a gemv.
 pub fn gemv(group: &Group, contraction: &Contraction, names: &Names, gemv: Gemv) -> Pass {
@@ -32,4 +35,9 @@ pub fn gemv(group: &Group, contraction: &Contraction, names: &Names, gemv: Gemv)
         (GemvRows::One, GemvRhs::Elements { .. }) => dot::dot(group, contraction, names, gemv),
         (_, GemvRhs::Packed { .. } | GemvRhs::Int8 { .. }) => packed::packed(group, contraction, names, k_groups),
     }
+}
+
+/// The `i`-th element of vectors of four.
+fn element<'k>(vectors: &[Val<'k>], i: u32) -> Val<'k> {
+    vectors[(i / LANES) as usize].at(i % LANES)
 }

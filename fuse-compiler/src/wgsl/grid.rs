@@ -1,4 +1,4 @@
-//! Which part of the work a workgroup and an invocation have: elements, tile, batch, and part of a sum.
+//! The part of the work of a workgroup and of an invocation: elements, tile, batch, and part of a sum.
 
 use fuse_artifact::{Uniform, schedule::Tile};
 
@@ -8,7 +8,7 @@ use crate::kernel::{Block, IntoVal, Val};
 /// Tiles of a column of this height are walked together, so that operands stay in the cache.
 const SWIZZLE_ROWS: u32 = 8;
 
-/// As [`SWIZZLE_ROWS`], of tiles of cooperative matrices, whose operands take half as much of it.
+/// [`SWIZZLE_ROWS`] of tiles of cooperative matrices, whose operands take half as much of the cache.
 const MATRIX_SWIZZLE_ROWS: u32 = 16;
 
 /// Accumulators of a tile from which on products are large enough for that to matter more than the divisions it costs.
@@ -30,7 +30,7 @@ pub(super) fn units<'k>(shader: &Shader<'k>, b: &mut Block<'k>, workgroup: u32, 
     i
 }
 
-/// An invocation's `lanes` neighbours of a row of the result.
+/// An invocation's `lanes` neighbors of a row of the result.
 pub(super) struct ResultUnit<'k> {
     /// The number of the unit.
     pub i: Val<'k>,
@@ -44,7 +44,7 @@ pub(super) struct ResultUnit<'k> {
     pub line: Val<'k>,
 }
 
-/// Binds `i`, `row`, `column`, `batch` and `line` of this invocation's `lanes` neighbours of a row of the result.
+/// Binds `i`, `row`, `column`, `batch` and `line` of this invocation's `lanes` neighbors of a row of the result.
 pub(super) fn result_units<'k>(
     shader: &mut Shader<'k>,
     b: &mut Block<'k>,
@@ -72,7 +72,7 @@ pub(super) fn batch_and_part<'k>(
 ) -> [Val<'k>; 2] {
     let batches = axes.batches(shader);
     let batch = b.bind("batch", id / tiles % batches);
-    // Of its own, because barriers stand in loops over its depth: browsers want to see that it is the same for all
+    // A value besides the private variable, because barriers stand in loops over its depth: browsers want to see that it is the same for all
     // invocations, and a private variable might not be.
     let part = b.bind("part", id / (tiles * batches));
     b.set(shader.split(), part);
@@ -121,7 +121,7 @@ pub(super) fn tile_origin<'k>(
     [row, column]
 }
 
-/// As [`tile_origin`], of tiles whose neighbours in a row of tiles follow each other.
+/// [`tile_origin`] of tiles whose neighbors in a row of tiles follow each other.
 pub(super) fn tile_origin_row_by_row<'k>(
     shader: &mut Shader<'k>,
     b: &mut Block<'k>,

@@ -1,7 +1,7 @@
 //! Identifiers of a shader: unique, never reserved, and the same for all kernels that do the same.
 //!
-//! Buffers are called by what the kernel does with them and in which order, not by what the program calls them, so that kernels
-//! which differ only in their tensors, as those of a network's layers, have one text. [`fuse_artifact::Pass::bindings`] says which
+//! Buffers are called by their use in the kernel and its order, not by their names in the program, so that kernels
+//! which differ only in their tensors, as those of a network's layers, have one shader. [`fuse_artifact::Pass::bindings`] says which
 //! tensor each of them is.
 
 use fuse_artifact::{Slot, Uniform};

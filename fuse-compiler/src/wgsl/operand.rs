@@ -1,6 +1,6 @@
 //! Operands of contractions at a place of the domain: offsets, loads and prologues.
 
-use fuse_artifact::{Space, Uniform};
+use fuse_artifact::{Space, Uniform, schedule::LANES};
 
 use super::{
     expr::{ElementContext, emit},
@@ -35,7 +35,17 @@ pub(super) struct Operand<'a> {
     pub lane_axis: usize,
 }
 
-impl Operand<'_> {
+impl<'a> Operand<'a> {
+    /// An operand of a contraction, bound by vectors of four, whose lanes lie along the second of its two axes.
+    pub(super) fn by_vectors(
+        group: &'a Group,
+        &(ref body, value): &'a (Body, ValueId),
+        prefix: &'static str,
+        lanes: u32,
+    ) -> Self {
+        Self { group, body, value, prefix, lanes, buffer_lanes: LANES, lane_axis: group.shape.len() - 1 }
+    }
+
     /// The accesses that the operand reads at coordinates of the domain, with their numbers.
     pub(super) fn loads(&self) -> Vec<u16> {
         let mut found: Vec<u16> = self
@@ -66,7 +76,7 @@ impl Operand<'_> {
         })
     }
 
-    /// An offset plus what a coordinate adds to it: nothing where the access does not move.
+    /// An offset plus a coordinate's share of it: nothing where the access does not move.
     pub(super) fn advance<'k>(
         &self,
         shader: &mut Shader<'k>,
@@ -99,7 +109,7 @@ impl Operand<'_> {
         self.access(access).read(shader, offset, self.lanes, None)
     }
 
-    /// As [`load`](Self::load), with the type that the buffer has.
+    /// [`load`](Self::load) with the type that the buffer has.
     pub(super) fn load_stored<'k>(&self, shader: &mut Shader<'k>, access: u16, offset: Val<'k>) -> Val<'k> {
         self.access(access).stored(shader, offset, self.lanes, None)
     }
@@ -229,7 +239,7 @@ pub(super) fn read<'k>(shader: &mut Shader<'k>, operand: &Operand<'_>, at: &[Val
     shader.arena().call(name, at, ty)
 }
 
-/// Binds what an operand reads through `accesses`.
+/// Binds the values that an operand reads through `accesses`.
 pub(super) fn load<'k>(
     shader: &mut Shader<'k>,
     b: &mut Block<'k>,

@@ -1,7 +1,7 @@
 //! Second passes: several workgroups shared a sum, and its parts are in scratch memory.
 //!
 //! A pass adds them and applies the epilogue: of the elements of a product (`sums`), of whole rows where the epilogue reduces them
-//! (`rows`, the text of a tile with parts in place of products), of tiles whose depths were cut (`streams`), of an attention, whose
+//! (`rows`, a tile with parts in place of products), of tiles whose depths were cut (`streams`), of an attention, whose
 //! parts are scaled first (`attention`). Reductions take states of parts together before each stage that needs them
 //! (`reduction/split`).
 
@@ -29,7 +29,7 @@ pub use sums::sums;
 /// Invocations of a workgroup, each with an element or a vector of four of the result.
 const WORKGROUP: u32 = 256;
 
-/// A second pass of products, with what it reads.
+/// A second pass of products, with its inputs.
 pub(super) struct Parts<'k> {
     pub(super) shader: Shader<'k>,
     /// The buffer of the parts.
@@ -40,7 +40,7 @@ pub(super) struct Parts<'k> {
 }
 
 impl<'k> Parts<'k> {
-    /// A shader that reads the parts and what the epilogue reads, so many lanes at a time.
+    /// A shader that reads the parts and the epilogue's inputs, so many lanes at a time.
     pub(super) fn new(
         arena: &'k Arena,
         names: &'k Names,

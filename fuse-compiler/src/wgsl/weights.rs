@@ -32,6 +32,11 @@ fn down(places: u32) -> f32 {
     1.0 / (1u32 << places) as f32
 }
 
+/// The sum of products of four packed bytes each.
+pub(super) fn dot_bytes<'k>(x: Val<'k>, y: Val<'k>) -> Val<'k> {
+    x.arena().call("dot4I8Packed", &[x, y], Ty::vector(Scalar::I32, 1))
+}
+
 /// A right operand that is read by whole words.
 #[derive(Clone)]
 pub(super) struct PackedWeights<'a> {
@@ -80,18 +85,8 @@ impl<'a> PackedWeights<'a> {
     pub(super) fn all(group: &'a Group, contraction: &'a Contraction) -> Vec<Self> {
         let weights = Weights::all(group, contraction).expect("schedules that read words have weights");
         let operands = contraction.rhs.iter().zip(rhs_prefixes(contraction)).zip(weights);
-        let packed = |(((body, value), prefix), weights): ((&'a (_, usize), &'static str), _)| Self {
-            weights,
-            operand: Operand {
-                group,
-                body,
-                value: *value,
-                prefix,
-                lanes: LANES,
-                buffer_lanes: LANES,
-                lane_axis: group.shape.len() - 1,
-            },
-        };
+        let packed =
+            |((rhs, prefix), weights)| Self { weights, operand: Operand::by_vectors(group, rhs, prefix, LANES) };
         operands.map(packed).collect()
     }
 
@@ -104,13 +99,13 @@ impl<'a> PackedWeights<'a> {
         self.weights.value.param
     }
 
-    /// Bits of a value.
-    pub(super) fn bits(&self) -> u32 {
-        self.weights.value.packing.bits()
+    fn packing(&self) -> Packing {
+        self.weights.value.packing
     }
 
-    fn straddles(&self) -> bool {
-        self.weights.value.packing.block_words() > 1
+    /// Bits of a value.
+    pub(super) fn bits(&self) -> u32 {
+        self.packing().bits()
     }
 
     /// True if the columns that are read together are neighbors.
@@ -178,83 +173,9 @@ impl<'a> PackedWeights<'a> {
         WeightColumn { weights: self.clone(), name, words, scales }
     }
 
-    /// The code of `word` that begins at a bit, as a float, times a power of two, whose exponent is given with it. Codes above the
-    /// fraction are shifted down as far as the first of them.
-    fn code<'k>(&self, word: Val<'k>, bit: u32) -> (Val<'k>, u32) {
-        let packing = self.weights.value.packing;
-        let (bits, mask) = (packing.bits(), packing.largest());
-        let first = bit % bits;
-        let fitting = (FRACTION - first) / bits;
-        let down = if bit / bits < fitting { 0 } else { first + fitting * bits };
-        let at = bit - down;
-        let word = if down == 0 { word } else { word >> down };
-        let (magic, number) = MAGIC;
-        (((word & (mask << at)) | magic).bitcast(Scalar::F32) - word.arena().f32(number), at)
-    }
-
-    /// The value at the `i`-th depth of a chunk with these codes.
-    pub(super) fn value<'k>(&self, shader: &mut Shader<'k>, codes: Val<'k>, scale: Scale<'k>, i: u32) -> Val<'k> {
-        debug_assert!(i < self.weights.chunk(), "a chunk has fewer depths");
-        let (code, at) = self.code(codes, i * self.bits());
-        let Scale { scale, offset } = scale;
-        let value = code * if at == 0 { scale } else { scale * shader.arena().f32(down(at)) } + offset;
-        if self.weights.half { shader.helpers.cast(DType::F32, DType::F16, value) } else { value }
-    }
-
-    /// The code that symmetric schemes give to 0 (of 1 bit, which has none, one of the two).
-    fn center(&self) -> u32 {
-        1 << (self.bits() - 1)
-    }
-
-    /// Binds `_field…`, the codes of a run from its `i`-th depth on with the first at bit 0, where a field begins there.
-    pub(super) fn bind_field<'k>(&self, b: &mut Block<'k>, name: &str, run: &mut Run<'k>, i: u32) {
-        let codes = field_codes(self.bits());
-        if i.is_multiple_of(codes) {
-            let field = run.from_bit(i * self.bits(), codes.min(RUN - i) * self.bits());
-            run.fields.push(b.bind(format!("{name}_field{}", i / codes), field));
-        }
-    }
-
-    /// The code of a run's `i`-th depth less `center`, as a float. It stays where it lies in its field: with the bits of 2^23 above
-    /// it, it is a float that a multiplication by a power of two and a subtraction take to the difference, without rounding.
-    fn code_less<'k>(&self, run: &Run<'k>, i: u32, center: u32) -> Val<'k> {
-        let codes = field_codes(self.bits());
-        let (field, at, (magic, number)) = (run.fields[(i / codes) as usize], i % codes * self.bits(), MAGIC);
-        let code = (field & (self.weights.value.packing.largest() << at)) | magic;
-        let [down, less] =
-            [down(at), -(number * down(at) + center as f32)].map(|value| self.number(field.arena(), value));
-        code.bitcast(Scalar::F32).fma(down, less)
-    }
-
-    /// The code of a run's `i`-th depth less the center.
-    pub(super) fn centered_code<'k>(&self, run: &Run<'k>, i: u32) -> Val<'k> {
-        self.code_less(run, i, self.center())
-    }
-
-    /// The value of the center: 0 where the scheme is symmetric.
-    pub(super) fn middle<'k>(&self, Scale { scale, offset }: Scale<'k>) -> Val<'k> {
-        self.number(scale.arena(), self.center() as f32).fma(scale, offset)
-    }
-
-    /// The value of a run's `i`-th depth.
-    pub(super) fn run_value<'k>(&self, run: &Run<'k>, scale: Scale<'k>, i: u32) -> Val<'k> {
-        self.code_less(run, i, 0).fma(scale.scale, scale.offset)
-    }
-
-    /// The `i`-th unit of a run's codes that are taken apart together: a word; of 3 bits eight codes, two in each byte.
-    pub(super) fn unit<'k>(&self, run: &Run<'k>, i: u32) -> Val<'k> {
-        if self.bits() != 3 {
-            return run.words[i as usize];
-        }
-        // Of 24 bits, pairs of codes to the lowest 6 bits of each byte.
-        let codes = run.from_bit(i * 24, 24);
-        let pair = |i: u32| (codes << (2 * i)) & (0x3f << (8 * i));
-        (codes & 0x3f) | pair(1) | pair(2) | pair(3)
-    }
-
     /// Integer products of four packed bytes each, with those of `x`, a word: for each column one sum, as `i32`.
     pub(super) fn integer_dot<'k>(&self, codes: Val<'k>, x: Val<'k>) -> Val<'k> {
-        let dot = |lane| x.arena().call("dot4I8Packed", &[codes.lane(lane), x], Ty::vector(Scalar::I32, 1));
+        let dot = |lane| dot_bytes(codes.lane(lane), x);
         if self.is_vector() { x.arena().construct(self.ty(Scalar::I32), &[0, 1, 2, 3].map(dot)) } else { dot(0) }
     }
 }
@@ -269,7 +190,7 @@ impl<'k> WeightColumn<'_, 'k> {
         let ty = self.weights.ty(Scalar::U32);
         Chunk {
             word: self.register(b, "w", ty),
-            next: self.weights.straddles().then(|| self.register(b, "v", ty)),
+            next: (self.weights.packing().block_words() > 1).then(|| self.register(b, "v", ty)),
             shift: self.register(b, "shift", Ty::U32),
             scales: self.declare_scales(b),
         }
@@ -402,11 +323,85 @@ impl<'k> WeightColumn<'_, 'k> {
         );
         Scale { scale, offset }
     }
+
+    /// The code of `word` that begins at a bit, as a float, times a power of two, whose exponent is given with it. Codes above the
+    /// fraction are shifted down as far as the first of them.
+    fn code(&self, word: Val<'k>, bit: u32) -> (Val<'k>, u32) {
+        let packing = self.weights.packing();
+        let (bits, mask) = (packing.bits(), packing.largest());
+        let first = bit % bits;
+        let fitting = (FRACTION - first) / bits;
+        let down = if bit / bits < fitting { 0 } else { first + fitting * bits };
+        let at = bit - down;
+        let word = if down == 0 { word } else { word >> down };
+        let (magic, number) = MAGIC;
+        (((word & (mask << at)) | magic).bitcast(Scalar::F32) - word.arena().f32(number), at)
+    }
+
+    /// The value at the `i`-th depth of a chunk with these codes.
+    pub(super) fn value(&self, shader: &mut Shader<'k>, codes: Val<'k>, scale: Scale<'k>, i: u32) -> Val<'k> {
+        debug_assert!(i < self.weights.weights.chunk(), "a chunk has fewer depths");
+        let (code, at) = self.code(codes, i * self.weights.bits());
+        let Scale { scale, offset } = scale;
+        let value = code * if at == 0 { scale } else { scale * shader.arena().f32(down(at)) } + offset;
+        if self.weights.weights.half { shader.helpers.cast(DType::F32, DType::F16, value) } else { value }
+    }
+
+    /// The code that symmetric schemes give to 0 (of 1 bit, which has none, one of the two).
+    fn center(&self) -> u32 {
+        1 << (self.weights.bits() - 1)
+    }
+
+    /// Binds `_field…`, the codes of a run from its `i`-th depth on with the first at bit 0, where a field begins there.
+    pub(super) fn bind_field(&self, b: &mut Block<'k>, run: &mut Run<'k>, i: u32) {
+        let codes = field_codes(self.weights.bits());
+        if i.is_multiple_of(codes) {
+            let field = run.bits_at(i * self.weights.bits(), codes.min(RUN - i) * self.weights.bits());
+            run.fields.push(b.bind(format!("{}_field{}", self.name, i / codes), field));
+        }
+    }
+
+    /// The code of a run's `i`-th depth less `center`, as a float. It stays where it lies in its field: with the bits of 2^23 above
+    /// it, it is a float that a multiplication by a power of two and a subtraction take to the difference, without rounding.
+    fn code_less(&self, run: &Run<'k>, i: u32, center: u32) -> Val<'k> {
+        let codes = field_codes(self.weights.bits());
+        let (field, at, (magic, number)) = (run.fields[(i / codes) as usize], i % codes * self.weights.bits(), MAGIC);
+        let code = (field & (self.weights.packing().largest() << at)) | magic;
+        let [down, less] =
+            [down(at), -(number * down(at) + center as f32)].map(|value| self.weights.number(field.arena(), value));
+        code.bitcast(Scalar::F32).fma(down, less)
+    }
+
+    /// The code of a run's `i`-th depth less the center.
+    pub(super) fn centered_code(&self, run: &Run<'k>, i: u32) -> Val<'k> {
+        self.code_less(run, i, self.center())
+    }
+
+    /// The value of the center: 0 where the scheme is symmetric.
+    pub(super) fn middle(&self, Scale { scale, offset }: Scale<'k>) -> Val<'k> {
+        self.weights.number(scale.arena(), self.center() as f32).fma(scale, offset)
+    }
+
+    /// The value of a run's `i`-th depth.
+    pub(super) fn run_value(&self, run: &Run<'k>, scale: Scale<'k>, i: u32) -> Val<'k> {
+        self.code_less(run, i, 0).fma(scale.scale, scale.offset)
+    }
+
+    /// The `i`-th unit of a run's codes that are taken apart together: a word; of 3 bits eight codes, two in each byte.
+    pub(super) fn unit(&self, run: &Run<'k>, i: u32) -> Val<'k> {
+        if self.weights.bits() != 3 {
+            return run.words[i as usize];
+        }
+        // Pairs of codes move to the lowest 6 bits of each byte.
+        let codes = run.bits_at(i * 24, 24);
+        let pair = |i: u32| (codes << (2 * i)) & (0x3f << (8 * i));
+        (codes & 0x3f) | pair(1) | pair(2) | pair(3)
+    }
 }
 
 impl<'k> Run<'k> {
     /// The words from a bit on, with it at bit 0, of which so many bits are used.
-    fn from_bit(&self, bit: u32, bits: u32) -> Val<'k> {
+    fn bits_at(&self, bit: u32, bits: u32) -> Val<'k> {
         let (word, first) = ((bit / 32) as usize, bit % 32);
         let low = if first == 0 { self.words[word] } else { self.words[word] >> first };
         if first + bits > 32 { low | (self.words[word + 1] << (32 - first)) } else { low }

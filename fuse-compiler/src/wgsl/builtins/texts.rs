@@ -193,7 +193,7 @@ fn fuse_hidden$S(x: $T, opaque: u32) -> $T {
   return bitcast<$T>(bitcast<$U>(x) ^ $U(opaque));
 }",
     },
-    // What rounding took from the sum `s` of `a` and `b` (Neumaier's variant of Kahan's algorithm, 1974).
+    // The rounding error of the sum `s` of `a` and `b` (Neumaier's variant of Kahan's algorithm, 1974).
     Helper {
         name: "lost",
         needs: &[],
@@ -203,7 +203,7 @@ fn fuse_lost$S(a: $T, b: $T, s: $T) -> $T {
   return (select(b, a, ordered) - s) + select(a, b, ordered);
 }",
     },
-    // The sum with what it lost, which is NaN once the sum is infinite.
+    // The sum with its rounding error, which is NaN once the sum is infinite.
     Helper {
         name: "restored",
         needs: &["is_nan"],

@@ -1,6 +1,6 @@
 //! Contractions whose operands are both contiguous in depth: one group of invocations per sum.
 //!
-//! The invocations of a group read neighbouring vectors of four along the depth; their sums are added in
+//! The invocations of a group read neighboring vectors of four along the depth; their sums are added in
 //! workgroup memory.
 
 use fuse_artifact::{
@@ -46,21 +46,12 @@ pub(super) fn dot(group: &Group, contraction: &Contraction, names: &Names, gemv:
     let [batch, row, column] = axes.decode_element(&mut shader, &mut b, element);
     let zero = arena.construct(Ty::of(sum, LANES), &[]);
     let sums: Vec<Val<'_>> = suffixes.iter().map(|suffix| b.var(format!("sum{suffix}"), zero)).collect();
-    let lhs = Operand {
-        group,
-        body: &contraction.lhs.0,
-        value: contraction.lhs.1,
-        prefix: "a",
-        lanes: LANES,
-        buffer_lanes: LANES,
-        lane_axis: axes.batch + 1,
-    };
+    let lhs = Operand::by_vectors(group, &contraction.lhs, "a", LANES);
     b.unrollable("depth", lane * LANES, axes.depth, depth_lanes * LANES, |b, depth| {
-        let at = |place: [_; 2]| axes.batch().into_iter().chain(place).collect::<Vec<_>>();
-        let left = read(&mut shader, &lhs, &at([row, depth]));
-        for (((body, value), prefix), &sum) in contraction.rhs.iter().zip(rhs_prefixes(contraction)).zip(&sums) {
-            let rhs = Operand { body, value: *value, prefix, lane_axis: axes.batch, ..lhs };
-            let right = read(&mut shader, &rhs, &at([depth, column]));
+        let left = read(&mut shader, &lhs, &axes.at([row, depth]));
+        for ((rhs, prefix), &sum) in contraction.rhs.iter().zip(rhs_prefixes(contraction)).zip(&sums) {
+            let rhs = Operand { lane_axis: axes.batch, ..Operand::by_vectors(group, rhs, prefix, LANES) };
+            let right = read(&mut shader, &rhs, &axes.at([depth, column]));
             b.set(sum, multiply_add(sum, left, right));
         }
     });

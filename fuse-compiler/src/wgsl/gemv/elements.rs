@@ -6,7 +6,7 @@
 
 use fuse_artifact::{Pass, schedule::LANES};
 
-use super::k_groups::KGroups;
+use super::{element, k_groups::KGroups};
 use crate::{
     fusion::{Contraction, Group},
     kernel::{Block, Ty, Val},
@@ -25,15 +25,15 @@ const ROW: RowNames<'static> = RowNames { prefix: "a_row", lanes: 1 };
 
 /// The pass of a schedule for one row that masks its steps.
 pub(super) fn masked(group: &Group, contraction: &Contraction, names: &Names, k_groups: KGroups) -> Pass {
-    let lhs = operand(group, &contraction.lhs, "a", 1);
+    let lhs = Operand::by_vectors(group, &contraction.lhs, "a", 1);
     let rhs = contraction.rhs.iter().zip(rhs_prefixes(contraction));
-    let rhs: Vec<_> = rhs.map(|(rhs, prefix)| operand(group, rhs, prefix, LANES)).collect();
+    let rhs: Vec<_> = rhs.map(|(rhs, prefix)| Operand::by_vectors(group, rhs, prefix, LANES)).collect();
     k_groups.pass(group, contraction, names, |shader, b, place| {
         let (axes, zero) = (&place.axes, shader.u32(0));
         let rows = RowPrologueKernel::new(group, contraction, [1, k_groups.invocations()], LANES);
         if let Some(rows) = &rows {
             rows.compute(shader, b, axes, zero, 1);
-            rows.declare(shader, b, ROW, &at(axes, [zero, zero]), zero);
+            rows.declare(shader, b, ROW, &axes.at([zero, zero]), zero);
         }
         let sum = sum_dtype(group, contraction);
         let sums = k_groups.declare_sums(b, axes, Ty::of(sum, LANES));
@@ -44,12 +44,12 @@ pub(super) fn masked(group: &Group, contraction: &Contraction, names: &Names, k_
                     let inside = b.bind("inside", (k + e).lt(end));
                     let depth = b.bind("depth", (k + e).min(end - 1));
                     let left = match &rows {
-                        Some(rows) => read_in_row(shader, b, &lhs, &at(axes, [zero, depth]), rows),
-                        None => read(shader, &lhs, &at(axes, [zero, depth])),
+                        Some(rows) => read_in_row(shader, b, &lhs, &axes.at([zero, depth]), rows),
+                        None => read(shader, &lhs, &axes.at([zero, depth])),
                     };
                     let left = zero_outside(inside, left).splat(LANES);
                     for (rhs, sums) in rhs.iter().zip(&sums) {
-                        let right = zero_outside(inside, read(shader, rhs, &at(axes, [depth, place.column])));
+                        let right = zero_outside(inside, read(shader, rhs, &axes.at([depth, place.column])));
                         b.set(sums[0], multiply_add(sums[0], left, right));
                     }
                 });
@@ -59,25 +59,9 @@ pub(super) fn masked(group: &Group, contraction: &Contraction, names: &Names, k_
     })
 }
 
-fn operand<'a>(
-    group: &'a Group,
-    (body, value): &'a (crate::fusion::body::Body, usize),
-    prefix: &'static str,
-    lanes: u32,
-) -> Operand<'a> {
-    // Columns of the right operand are the axis after its rows, as depths of the left one are.
-    let lane_axis = group.shape.len() - 1;
-    Operand { group, body, value: *value, prefix, lanes, buffer_lanes: LANES, lane_axis }
-}
-
 /// A value, or zero where it is not inside.
 fn zero_outside<'k>(inside: Val<'k>, value: Val<'k>) -> Val<'k> {
     inside.select(value, inside.arena().construct(value.ty(), &[]))
-}
-
-/// The coordinates of an element of an operand in the invocation's batch.
-fn at<'k>(axes: &Axes<'k>, place: [Val<'k>; 2]) -> Vec<Val<'k>> {
-    axes.batch().into_iter().chain(place).collect()
 }
 
 /// Binds `{name}0 …`: so many vectors of a left operand, in a row from a depth on.
@@ -89,11 +73,11 @@ pub(super) fn read_vectors<'k>(
     name: &str,
     vectors: u32,
 ) -> Vec<Val<'k>> {
-    let mut vector = |i| b.bind(format!("{name}{i}"), read(shader, lhs, &at(axes, [row, depth + i * LANES])));
+    let mut vector = |i| b.bind(format!("{name}{i}"), read(shader, lhs, &axes.at([row, depth + i * LANES])));
     (0..vectors).map(&mut vector).collect()
 }
 
-/// As [`read`], for a left operand whose row is known.
+/// [`read`], for a left operand whose row is known.
 fn read_in_row<'k>(
     shader: &mut Shader<'k>,
     b: &mut Block<'k>,
@@ -111,7 +95,7 @@ fn read_in_row<'k>(
 /// The pass of a schedule in whole steps, whose right operands all lie as the k-groups do.
 pub(super) fn k_aligned(group: &Group, contraction: &Contraction, names: &Names, k_groups: KGroups) -> Pass {
     let along_depth = k_groups.0.along_depth();
-    let lhs = operand(group, &contraction.lhs, "a", LANES);
+    let lhs = Operand::by_vectors(group, &contraction.lhs, "a", LANES);
     k_groups.pass(group, contraction, names, |shader, b, place| {
         let (arena, axes, ty) = (shader.arena(), &place.axes, Ty::of(sum_dtype(group, contraction), LANES));
         let sums = k_groups.declare_sums(b, axes, ty);
@@ -122,7 +106,7 @@ pub(super) fn k_aligned(group: &Group, contraction: &Contraction, names: &Names,
                 contraction.rhs.iter().zip(rhs_prefixes(contraction)).zip(axes.product_suffixes())
             {
                 let lane_axis = if along_depth { axes.batch } else { axes.batch + 1 };
-                let rhs = Operand { lane_axis, ..operand(group, rhs, prefix, LANES) };
+                let rhs = Operand { lane_axis, ..Operand::by_vectors(group, rhs, prefix, LANES) };
                 // Vectors of a depth, or of a column.
                 let name = if along_depth { "column" } else { "right" };
                 let mut vectors = vec![];
@@ -131,7 +115,7 @@ pub(super) fn k_aligned(group: &Group, contraction: &Contraction, names: &Names,
                         true => (vector / LANES * LANES, vector % LANES),
                         false => (vector, 0),
                     };
-                    let value = read(shader, &rhs, &at(axes, [k + depth, place.column + column]));
+                    let value = read(shader, &rhs, &axes.at([k + depth, place.column + column]));
                     vectors.push(b.bind(format!("{name}{suffix}_{vector}"), value));
                 }
                 if along_depth {
@@ -152,8 +136,7 @@ pub(super) fn k_aligned(group: &Group, contraction: &Contraction, names: &Names,
                         for (sums, right) in sums.iter().zip(&right) {
                             let sum = sums[row as usize];
                             for (depth, &right) in (0..).zip(right) {
-                                let left = left[(depth / LANES) as usize].at(depth % LANES).splat(LANES);
-                                b.set(sum, multiply_add(sum, left, right));
+                                b.set(sum, multiply_add(sum, element(&left, depth).splat(LANES), right));
                             }
                         }
                     });

@@ -2,7 +2,7 @@
 //! integers.
 //!
 //! The 32 depths of a run share a scale, a 127th of their largest magnitude: a rounded value errs by at most a 254th of that
-//! magnitude (and what half a unit in the last place of `f32` adds). Sums of integers are exact.
+//! magnitude (and half a unit in the last place of `f32`). Sums of integers are exact.
 //!
 //! Codes of weights become bytes by a shift and a mask, which leave in each word codes that were some way apart. The left
 //! operand's are kept in that order ([`depth`]).
@@ -11,12 +11,12 @@ use std::ops::Add;
 
 use fuse_artifact::schedule::LANES;
 
-use super::packed::Runs;
+use super::{element, packed::Runs};
 use crate::{
     kernel::{Block, Scalar, Ty, Val},
     wgsl::{
         shader::Shader,
-        weights::{PackedWeights, RUN, Run, Scale},
+        weights::{PackedWeights, RUN, Run, Scale, WeightColumn, dot_bytes},
     },
 };
 
@@ -85,7 +85,7 @@ impl<'k> Round<'k> {
         b.range("held", begin, end, count * RUN, |b, held| {
             let held_end = b.bind("held_end", (held + count * RUN).min(end));
             let round = Self { count, codes, scales, groups, depths: [held, held_end] };
-            // Of the round before, other invocations may still read.
+            // Other invocations may still read the round before.
             b.workgroup_barrier();
             round.fill(shader, b, runs);
             b.workgroup_barrier();
@@ -116,7 +116,7 @@ impl<'k> Round<'k> {
                 b.scope(|b| {
                     let codes = b.bind("codes", arena.construct(Ty::vector(Scalar::U32, 4), &words));
                     for word in 0..4 {
-                        b.set(sum, sum + arena.call("dot4I8Packed", &[codes.lane(word), ones], sum.ty()));
+                        b.set(sum, sum + dot_bytes(codes.lane(word), ones));
                     }
                     b.set(self.codes.at(local + half * self.count), codes);
                 });
@@ -150,10 +150,7 @@ impl<'k> Round<'k> {
 /// A word of codes of a run's values.
 fn codes<'k>(x: &[Val<'k>], to_codes: Val<'k>, bits: u32, word: u32) -> Val<'k> {
     let arena = to_codes.arena();
-    let value = |lane| {
-        let depth = depth(bits, word, lane);
-        x[(depth / LANES) as usize].lane(depth % LANES)
-    };
+    let value = |lane| element(x, depth(bits, word, lane));
     let values = arena.construct(Ty::vector(Scalar::F32, 4), &[0, 1, 2, 3].map(value));
     let rounded = values.fma(to_codes.splat(4), arena.f32(MAGIC.0).splat(4));
     arena.call("pack4xU8", &[rounded.bitcast(Scalar::U32)], Ty::U32)
@@ -164,17 +161,18 @@ impl<'k> RoundedRun<'k> {
     pub(super) fn add(
         &self,
         b: &mut Block<'k>,
-        (weights, name): (&PackedWeights<'_>, &str),
+        column: &WeightColumn<'_, 'k>,
         (run, Scale { scale, offset }): (&Run<'k>, Scale<'k>),
         sum: Val<'k>,
     ) {
+        let WeightColumn { weights, name, .. } = column;
         let (arena, bits, lanes) = (sum.arena(), weights.bits(), weights.lanes());
         let units: Vec<Val<'k>> =
-            (0..RUN / unit(bits)).map(|i| b.bind(format!("{name}_unit{i}"), weights.unit(run, i))).collect();
+            (0..RUN / unit(bits)).map(|i| b.bind(format!("{name}_unit{i}"), column.unit(run, i))).collect();
         let mut products = [vec![], vec![]];
         for word in 0..WORDS {
             let bytes = b.bind(format!("{name}_bytes{word}"), bytes(&units, bits, word));
-            let product = weights.integer_dot(bytes, self.words[(word / 4) as usize].lane(word % 4));
+            let product = weights.integer_dot(bytes, element(&self.words, word));
             products[usize::from(has_pairs(bits) && word % 2 == 1)].push(product);
         }
         let magic = arena.i32(MAGIC.1).splat(lanes);

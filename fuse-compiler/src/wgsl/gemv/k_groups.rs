@@ -1,7 +1,7 @@
-//! Passes of few rows, whose workgroups share the depth: invocations have sums of four neighbouring columns each, for all rows,
+//! Passes of few rows, whose workgroups share the depth: invocations have sums of four neighboring columns each, for all rows,
 //! in k-groups that take turns with the depth. The k-groups' sums are added in workgroup memory.
 //!
-//! More than four rows are taken in bundles, so that fewer rows skip what the later bundles would do.
+//! More than four rows are taken in bundles, so that fewer rows skip the later bundles.
 
 use std::ops::Range;
 

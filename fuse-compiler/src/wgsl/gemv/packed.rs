@@ -12,6 +12,7 @@ use fuse_artifact::{
 };
 
 use super::{
+    element,
     elements::read_vectors,
     int8::Round,
     k_groups::{KGroups, Place, Sums},
@@ -41,9 +42,7 @@ pub(super) fn packed(group: &Group, contraction: &Contraction, names: &Names, k_
         let weights = &PackedWeights::all(group, contraction);
         weights.iter().for_each(|weights| weights.declare(shader));
         let columns = Column::all(shader, b, weights, place);
-        let (body, value) = &contraction.lhs;
-        let lane_axis = place.axes.batch + 1;
-        let lhs = Operand { group, body, value: *value, prefix: "a", lanes: LANES, buffer_lanes: LANES, lane_axis };
+        let lhs = Operand::by_vectors(group, &contraction.lhs, "a", LANES);
         let sums = k_groups.declare_sums(b, &place.axes, Ty::vector(Scalar::F32, LANES));
         let runs = Runs { lhs, place, k_groups: &k_groups, weights, columns, sums };
         match int8 {
@@ -127,9 +126,8 @@ impl<'k> Runs<'_, 'k> {
                 let left = round.read(b, run);
                 for (column, run) in self.columns.iter().zip(&runs) {
                     b.scope(|b| {
-                        let WeightColumn { weights, name, .. } = &column.weights;
                         let scale = column.weights.unpack_scale(shader, b, run);
-                        left.add(b, (weights, name), (run, scale), column.sum(&self.sums, 0));
+                        left.add(b, &column.weights, (run, scale), column.sum(&self.sums, 0));
                     });
                 }
             });
@@ -167,15 +165,15 @@ impl<'k> Runs<'_, 'k> {
         let x_sums = b.bind("x_sums", ((x[0] + x[1]) + (x[2] + x[3])) + ((x[4] + x[5]) + (x[6] + x[7])));
         let x_sum = b.bind("x_sum", (x_sums.at(0) + x_sums.at(1)) + (x_sums.at(2) + x_sums.at(3)));
         for (column, mut run) in self.columns.iter().zip(runs) {
-            let WeightColumn { weights, name, .. } = &column.weights;
+            let (weights, name, lanes) = (&column.weights, &column.weights.name, column.weights.weights.lanes());
             b.scope(|b| {
-                let scale = column.weights.unpack_scale(shader, b, &run);
+                let scale = weights.unpack_scale(shader, b, &run);
                 let middle = b.bind(format!("{name}_middle"), weights.middle(scale));
                 let mut parts: Vec<Val<'k>> = vec![];
                 for i in 0..RUN {
-                    weights.bind_field(b, name, &mut run, i);
+                    weights.bind_field(b, &mut run, i);
                     let (lane, code) = (i % LANES, weights.centered_code(&run, i));
-                    let x = x[(i / LANES) as usize].at(lane).splat(weights.lanes());
+                    let x = element(&x, i).splat(lanes);
                     match parts.get(lane as usize) {
                         Some(&part) => b.set(part, x.fma(code, part)),
                         None => parts.push(b.var(format!("{name}_part{lane}"), x * code)),
@@ -183,7 +181,7 @@ impl<'k> Runs<'_, 'k> {
                 }
                 let part = (parts[0] + parts[1]) + (parts[2] + parts[3]);
                 let sum = column.sum(&self.sums, 0);
-                b.set(sum, part.fma(scale.scale, x_sum.splat(weights.lanes()).fma(middle, sum)));
+                b.set(sum, part.fma(scale.scale, x_sum.splat(lanes).fma(middle, sum)));
             });
         }
     }
@@ -195,12 +193,12 @@ impl<'k> Runs<'_, 'k> {
             columns.iter().zip(&runs).map(|(column, run)| column.weights.unpack_scale(shader, b, run)).collect();
         for first in (0..RUN).step_by(CHUNK as usize) {
             for (Column { weights, .. }, run) in columns.iter().zip(&mut runs) {
-                (first..first + CHUNK).for_each(|i| weights.weights.bind_field(b, &weights.name, run, i));
+                (first..first + CHUNK).for_each(|i| weights.bind_field(b, run, i));
             }
             b.scope(|b| {
                 let mut values = vec![];
                 for ((Column { weights, .. }, run), &scale) in columns.iter().zip(&runs).zip(&scales) {
-                    let of_run = (first..first + CHUNK).map(|i| weights.weights.run_value(run, scale, i));
+                    let of_run = (first..first + CHUNK).map(|i| weights.run_value(run, scale, i));
                     values.push(b.bind_all(&format!("{}_value", weights.name), &of_run.collect::<Vec<_>>()));
                 }
                 self.k_groups.bundles(b, &self.place.axes, |b, bundle| {
@@ -210,8 +208,7 @@ impl<'k> Runs<'_, 'k> {
                             for (column, values) in columns.iter().zip(&values) {
                                 let (sum, lanes) = (column.sum(&self.sums, row), column.weights.weights.lanes());
                                 for (i, &value) in (0..).zip(values) {
-                                    let x = x[(i / LANES) as usize].at(i % LANES);
-                                    b.set(sum, x.splat(lanes).fma(value, sum));
+                                    b.set(sum, element(&x, i).splat(lanes).fma(value, sum));
                                 }
                             }
                         });
@@ -221,7 +218,7 @@ impl<'k> Runs<'_, 'k> {
         }
     }
 
-    /// Where a sum of codes is not finite, sums values instead: an infinity times a code and the same infinity times the offset would
+    /// Sums values where a sum of codes is not finite: an infinity times a code and the same infinity times the offset would
     /// cancel, or a code 0 swallow it.
     fn add_again(&self, shader: &mut Shader<'k>, b: &mut Block<'k>) {
         let arena = shader.arena();
@@ -261,9 +258,8 @@ impl<'k> Runs<'_, 'k> {
         weights.load(shader, b, &chunk, depth);
         let (codes, scale) = weights.unpack(shader, b, &chunk);
         for i in 0..weights.weights.weights.chunk() {
-            let value = weights.weights.value(shader, codes, scale, i);
-            let x = x[(i / LANES) as usize].at(i % LANES).splat(value.ty().lanes());
-            b.set(sum, sum + x * value);
+            let value = weights.value(shader, codes, scale, i);
+            b.set(sum, sum + element(x, i).splat(value.ty().lanes()) * value);
         }
     }
 }

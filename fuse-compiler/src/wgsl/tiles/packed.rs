@@ -96,8 +96,8 @@ impl<'a> PackedStage<'a> {
         for load in &self.loads {
             load.scope(b, |b| {
                 let (codes, scale) = load.column.unpack(shader, b, &load.registers);
-                let weights = &load.column.weights;
-                let values: Vec<Val<'a>> = (0..self.chunk).map(|i| weights.value(shader, codes, scale, i)).collect();
+                let values: Vec<Val<'a>> =
+                    (0..self.chunk).map(|i| load.column.value(shader, codes, scale, i)).collect();
                 self.put(b, load, &values);
             });
         }
