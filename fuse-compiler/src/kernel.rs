@@ -16,6 +16,7 @@
 
 mod block;
 mod function;
+mod matrix;
 pub mod print;
 mod types;
 mod value;
@@ -24,5 +25,6 @@ pub mod verify;
 
 pub use block::{Block, Statement};
 pub use function::Function;
+pub use matrix::{MatrixPlace, Order, Role};
 pub use types::{Scalar, Ty};
 pub use value::{Arena, BinaryOp, Expr, IntoVal, Literal, UnaryOp, Val};

@@ -9,7 +9,8 @@ use std::{
 use fuse_artifact::constants::INDEX_PLACE;
 
 use super::{
-    Arena, Block, Expr, Function, Literal, Scalar, Statement, Ty, UnaryOp, Val, types::Compound, value::BinaryOp,
+    Arena, Block, Expr, Function, Literal, MatrixPlace, Order, Scalar, Statement, Ty, UnaryOp, Val, types::Compound,
+    value::BinaryOp,
 };
 
 /// How tightly an expression holds together; one that is looser than its place needs gets parentheses.
@@ -31,6 +32,7 @@ pub fn type_name(arena: &Arena, ty: Ty) -> String {
     match ty {
         Ty::Vector { scalar, lanes } => vector_name(scalar, lanes),
         Ty::Atomic(scalar) => format!("atomic<{}>", scalar.name()),
+        Ty::Matrix { size, scalar, role } => format!("coop_mat{size}x{size}<{}, {role:?}>", scalar.name()),
         _ => arena.parts(ty, |parts| compound_name(arena, parts)).unwrap_or_else(|| unreachable!("{ty:?} has no name")),
     }
 }
@@ -354,6 +356,21 @@ impl Writer<'_> {
                     self.text.push_str(rest.as_str());
                 }
             }
+            Expr::MatrixLoad(place) => {
+                let ty = type_name(self.arena, self.arena.ty(id));
+                let _ = write!(self.text, "coopLoad{}<{ty}>(", by_lines(place.order));
+                self.matrix_place(place);
+            }
+            Expr::MatrixStore(matrix, place) => {
+                let _ = write!(self.text, "coopStore{}(", by_lines(place.order));
+                self.expr(*matrix, Precedence::Or);
+                self.text.push_str(", ");
+                self.matrix_place(place);
+            }
+            Expr::MatrixMultiplyAdd(operands) => {
+                self.text.push_str("coopMultiplyAdd");
+                self.arguments(operands);
+            }
         }
     }
 
@@ -365,6 +382,17 @@ impl Writer<'_> {
             Compound::Array { count: Some(count), .. } => Some(format!("{count}u")),
             _ => None,
         })?
+    }
+
+    /// The last arguments of a load or store of a matrix.
+    fn matrix_place(&mut self, place: &MatrixPlace<u32>) {
+        self.text.push('&');
+        self.expr(place.array, Precedence::Primary);
+        self.text.push('[');
+        self.expr(place.index, Precedence::Or);
+        self.text.push_str("], ");
+        self.expr(place.stride, Precedence::Or);
+        self.text.push(')');
     }
 
     /// The name of a vector's component.
@@ -399,6 +427,14 @@ impl Writer<'_> {
             Literal::F32(x) if x.abs() == f32::MAX => write!(self.text, "{:?}f", f64::from(x)),
             Literal::F32(x) => write!(self.text, "{x:?}f"),
         };
+    }
+}
+
+/// The suffix of functions that load and store matrices with these lines.
+const fn by_lines(order: Order) -> &'static str {
+    match order {
+        Order::RowMajor => "T",
+        Order::ColumnMajor => "",
     }
 }
 

@@ -2,6 +2,8 @@
 
 use fuse_artifact::DType;
 
+use super::Role;
+
 /// A scalar type of WGSL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Scalar {
@@ -63,6 +65,15 @@ pub enum Ty {
     },
     /// An atomic integer in workgroup memory.
     Atomic(Scalar),
+    /// A cooperative matrix.
+    Matrix {
+        /// Rows and columns.
+        size: u32,
+        /// The elements' type.
+        scalar: Scalar,
+        /// The part in a product.
+        role: Role,
+    },
     /// A structure, array or pointer of the arena.
     Compound(u16),
     /// Not known: of shader text that generators still write themselves.
@@ -96,7 +107,7 @@ impl Ty {
     pub const fn scalar(self) -> Option<Scalar> {
         match self {
             Self::Vector { scalar, .. } | Self::Atomic(scalar) => Some(scalar),
-            Self::Void | Self::Compound(_) | Self::Unknown => None,
+            Self::Void | Self::Matrix { .. } | Self::Compound(_) | Self::Unknown => None,
         }
     }
 

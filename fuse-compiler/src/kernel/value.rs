@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{
-    Block,
+    Block, MatrixPlace,
     types::{Compound, Scalar, Ty},
 };
 
@@ -101,6 +101,12 @@ pub enum Expr {
     Call(String, Vec<u32>),
     /// A row of the operation table: its WGSL, in which `$x`, `$y` and `$d` stand for the operands.
     Operation(String, Vec<(char, u32)>),
+    /// The cooperative matrix at a place.
+    MatrixLoad(MatrixPlace<u32>),
+    /// Stores a cooperative matrix at a place.
+    MatrixStore(u32, MatrixPlace<u32>),
+    /// `x * y + z` of cooperative matrices.
+    MatrixMultiplyAdd([u32; 3]),
     /// Shader text of a generator that has not moved to the IR.
     Raw(String),
 }
