@@ -2,95 +2,113 @@
 //!
 //! While one slice is multiplied, the next is on its way into registers.
 
-use crate::kernel::Block;
 use fuse_artifact::{Uniform, schedule::AttentionCoopMatrix};
 
 use super::{operand::Operand, shader::Shader};
+use crate::kernel::{Block, Scalar, Ty, Val};
 
-/// A slice, and where its lines come from.
-pub(super) struct Slice<'a> {
-    /// The operand: one access, with four elements per load along a line.
-    pub operand: Operand<'a>,
-    /// The axis of its space from one line to the next.
-    pub line_axis: usize,
-    /// Elements of a line.
-    pub elements: u32,
-    /// Lines of the slice.
-    pub lines: u32,
-    /// Invocations that load it.
-    pub invocations: u32,
-    /// The array of workgroup memory.
-    pub array: &'static str,
+/// The lines of an operand in memory, in vectors of four.
+#[derive(Clone, Copy)]
+pub(super) struct Lines<'k> {
+    /// The prefix of the operand's names.
+    prefix: &'static str,
+    /// The operand's buffer.
+    pub buffer: Val<'k>,
+    /// The first vector of the batch.
+    pub first: Val<'k>,
+    /// Vectors from one line to the next.
+    pub stride: Val<'k>,
 }
 
-impl Slice<'_> {
+impl<'k> Lines<'k> {
+    /// Binds the lines of an operand (one access, with four elements per load along a line) that follow each other along an axis of
+    /// its space.
+    pub(super) fn bind(
+        shader: &mut Shader<'k>,
+        b: &mut Block<'k>,
+        operand: &Operand<'_>,
+        line_axis: usize,
+        batch: &[Val<'k>],
+    ) -> Self {
+        let (p, access) = (operand.prefix, operand.loads()[0]);
+        let stride = shader.uniform(Uniform::Stride { access, axis: line_axis as u8 });
+        let batch: Vec<_> = batch.iter().copied().map(Some).collect();
+        let offset = operand.offset(shader, access, &batch);
+        let stride = b.bind(format!("{p}_lines"), stride / 4);
+        let first = b.bind(format!("{p}_first"), offset / 4);
+        Self { prefix: p, buffer: operand.buffer(shader, access), first, stride }
+    }
+}
+
+/// The extents of a slice.
+#[derive(Clone, Copy)]
+pub(super) struct SliceExtents {
+    /// Lines of the slice.
+    pub lines: u32,
+    /// Elements of a line.
+    pub elements: u32,
+    /// Invocations that load it.
+    pub invocations: u32,
+}
+
+impl SliceExtents {
     /// Vectors of four from one line of the slice to the next.
-    pub(super) const fn line_vectors(&self) -> u32 {
+    pub(super) const fn line_vectors(self) -> u32 {
         AttentionCoopMatrix::line_vectors(self.elements)
     }
 
-    /// Vectors of a line in the operand.
-    const fn vectors(&self) -> u32 {
-        self.elements / 4
-    }
-
     /// Lines that the workgroup loads at once.
-    const fn at_once(&self) -> u32 {
-        self.invocations / self.vectors()
-    }
-
-    /// Vectors that an invocation loads.
-    const fn loads(&self) -> u32 {
-        self.lines / self.at_once()
-    }
-
-    /// Declares this invocation's line of the slice (`{p}_line`), its places in the operand (`{p}_at`) and in the slice
-    /// (`{p}_to`), and what it loads (`{p}{l}_x`), for an operand whose prefix is `p`.
-    pub(super) fn declare<'k>(&self, shader: &mut Shader<'k>, main: &mut Block<'k>, batch: Vec<String>) {
-        declare_lines(&self.operand, self.line_axis, shader, main, batch);
-        let (p, vectors, slice_vectors) = (self.operand.prefix, self.vectors(), self.line_vectors());
-        main.line(format!("let {p}_line = local / {vectors}u;"));
-        main.line(format!("let {p}_at = {p}_first + local % {vectors}u;"));
-        main.line(format!("let {p}_to = {p}_line * {slice_vectors}u + local % {vectors}u;"));
-        for l in 0..self.loads() {
-            main.line(format!("var {p}{l}_x: vec4<f16>;"));
-        }
-    }
-
-    /// Loads the slice that begins at line `first`; lines beyond `last`, if there may be some, are that one.
-    pub(super) fn fetch<'k>(&self, shader: &mut Shader<'k>, main: &mut Block<'k>, first: &str, last: Option<&str>) {
-        let buffer = self.operand.buffer(shader, self.operand.loads()[0]);
-        let p = self.operand.prefix;
-        for l in 0..self.loads() {
-            let line = format!("{first} + {p}_line + {}u", l * self.at_once());
-            let line = last.map_or_else(|| format!("({line})"), |last| format!("min({line}, {last})"));
-            main.line(format!("{p}{l}_x = {buffer}[{p}_at + {line} * {p}_lines];"));
-        }
-    }
-
-    /// Writes what was loaded to workgroup memory.
-    pub(super) fn fill<'k>(&self, main: &mut Block<'k>) {
-        let (p, array) = (self.operand.prefix, self.array);
-        for l in 0..self.loads() {
-            main.line(format!("{array}[{p}_to + {}u] = {p}{l}_x;", l * self.at_once() * self.line_vectors()));
-        }
+    const fn at_once(self) -> u32 {
+        self.invocations / (self.elements / 4)
     }
 }
 
-/// Declares, in vectors of four, from one line of an operand to the next (`{p}_lines`) and the batch's first (`{p}_first`).
-/// Returns the buffer.
-pub(super) fn declare_lines<'k>(
-    operand: &Operand<'_>,
-    line_axis: usize,
-    shader: &mut Shader<'k>,
-    main: &mut Block<'k>,
-    batch: Vec<String>,
-) -> String {
-    let (p, access) = (operand.prefix, operand.loads()[0]);
-    let stride = shader.uniform(Uniform::Stride { access, axis: line_axis as u8 });
-    let batch: Vec<_> = shader.raws(&batch).into_iter().map(Some).collect();
-    let offset = operand.offset(shader, access, &batch);
-    main.line(format!("let {p}_lines = {stride} / 4u;"));
-    main.line(format!("let {p}_first = ({offset}) / 4u;"));
-    operand.buffer(shader, access).to_string()
+/// A slice of an operand, with an invocation's part of it in registers.
+pub(super) struct Slice<'k> {
+    /// The array of workgroup memory.
+    pub array: Val<'k>,
+    /// Its extents.
+    pub extents: SliceExtents,
+    source: Lines<'k>,
+    /// This invocation's first line of the slice, and its vector of that line in the operand's first line and in the slice.
+    line: Val<'k>,
+    at: Val<'k>,
+    to: Val<'k>,
+    registers: Vec<Val<'k>>,
+}
+
+impl<'k> Slice<'k> {
+    /// Binds this invocation's places in a slice of an operand, and declares its registers.
+    pub(super) fn declare(
+        shader: &Shader<'k>,
+        b: &mut Block<'k>,
+        source: Lines<'k>,
+        array: Val<'k>,
+        extents: SliceExtents,
+    ) -> Self {
+        let (prefix, vectors) = (source.prefix, extents.elements / 4);
+        let (line, vector) = (shader.local() / vectors, shader.local() % vectors);
+        let line = b.bind(format!("{prefix}_line"), line);
+        let at = b.bind(format!("{prefix}_at"), source.first + vector);
+        let to = b.bind(format!("{prefix}_to"), line * extents.line_vectors() + vector);
+        let loads = 0..extents.lines / extents.at_once();
+        let register = |l| b.declare(shader.arena(), format!("{prefix}{l}_x"), Ty::vector(Scalar::F16, 4));
+        Self { array, extents, source, line, at, to, registers: loads.map(register).collect() }
+    }
+
+    /// Loads the slice that begins at line `first`; lines beyond `last`, if there may be some, are that one.
+    pub(super) fn fetch(&self, b: &mut Block<'k>, first: Val<'k>, last: Option<Val<'k>>) {
+        for (l, &register) in (0..).zip(&self.registers) {
+            let line = first + self.line + l * self.extents.at_once();
+            let line = last.map_or(line, |last| line.min(last));
+            b.set(register, self.source.buffer.at(self.at + line * self.source.stride));
+        }
+    }
+
+    /// Writes the loaded slice to workgroup memory.
+    pub(super) fn fill(&self, b: &mut Block<'k>) {
+        for (l, &register) in (0..).zip(&self.registers) {
+            b.set(self.array.at(self.to + l * self.extents.at_once() * self.extents.line_vectors()), register);
+        }
+    }
 }

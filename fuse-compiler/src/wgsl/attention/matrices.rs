@@ -1,126 +1,308 @@
-//! What the texts of attentions and of weighted sums in cooperative matrices have in common: the places of a subgroup, its rows, and
-//! the two kinds of product.
+//! Attentions and weighted sums in cooperative matrices: a subgroup's places and rows, the walk over the keys, and the two kinds of
+//! product.
 //!
 //! Matrices lie on strips of workgroup memory through which invocations see their elements: four neighboring invocations have four
 //! neighboring elements of a row each, of two rows of every matrix.
 
-use crate::kernel::Block;
-use fuse_artifact::schedule::{AttentionCoopMatrix, LANES};
+use fuse_artifact::{
+    Size,
+    schedule::{AttentionCoopMatrix, LANES},
+};
 
-use crate::wgsl::{
-    operand::Operand,
-    shader::Shader,
-    slice::{Slice, declare_lines},
+use crate::{
+    kernel::{Arena, Block, Order, Role, Scalar, Ty, Val},
+    wgsl::{
+        epilogue::{Axes, finish_call},
+        shader::{Shader, lane_coordinates},
+        slice::{Lines, Slice},
+        stage::is_multiple,
+    },
 };
 
 /// Rows, columns and depth of the matrices.
 pub(in crate::wgsl) const SIZE: u32 = AttentionCoopMatrix::SIZE;
 /// Vectors of four of a matrix.
-pub(in crate::wgsl) const VECTORS: u32 = AttentionCoopMatrix::VECTORS;
+const VECTORS: u32 = AttentionCoopMatrix::VECTORS;
 
 /// Rows of a matrix of which an invocation has a vector, one this far from the other.
-pub(in crate::wgsl) const HALVES: u32 = 2;
+pub(in crate::wgsl) const HALVES: usize = 2;
 /// Rows of a half.
-pub(in crate::wgsl) const HALF_ROWS: u32 = SIZE / HALVES;
+const HALF_ROWS: u32 = SIZE / HALVES as u32;
 
 /// Vectors of a half of a matrix.
-pub(in crate::wgsl) const HALF_VECTORS: u32 = VECTORS / HALVES;
+const HALF_VECTORS: u32 = VECTORS / HALVES as u32;
 
 /// Vectors of a row of the matrix on a strip.
-pub(in crate::wgsl) const STRIP_LINE: u32 = SIZE / LANES;
+const STRIP_LINE: u32 = SIZE / LANES;
 
-/// Declares the places of this invocation and of its subgroup, which has `rows` rows and so many strips; the weights of a row begin
-/// `weight_line` vectors behind those of the one before.
-pub(in crate::wgsl) fn declare_places<'k>(main: &mut Block<'k>, rows: u32, weight_line: u32, strips: u32) {
-    main.line(format!("let part_row = row0 + subgroup * {rows}u;"));
-    main.line("let lane_row = subgroup_lane / 4u;");
-    main.line("let lane_column = subgroup_lane % 4u * 4u;");
-    main.line(format!("let strip = subgroup * {}u;", strips * VECTORS));
-    main.line("let strip_lane = strip + subgroup_lane;");
-    main.line(format!("let part_weights = subgroup * {}u;", rows * weight_line));
-    main.line(format!("let weight_lane = part_weights + lane_row * {weight_line}u + subgroup_lane % 4u;"));
+/// Matrices by rows and columns.
+pub(in crate::wgsl) type Matrices<'k> = Vec<Vec<Val<'k>>>;
+
+/// Makes matrices by their rows and columns.
+fn matrices<'k>([rows, columns]: [u32; 2], mut matrix: impl FnMut(u32, u32) -> Val<'k>) -> Matrices<'k> {
+    (0..rows).map(|r| (0..columns).map(|c| matrix(r, c)).collect()).collect()
 }
 
-/// The row of which this invocation has a vector: of a half of the `r`-th matrix.
-pub(in crate::wgsl) fn row(r: u32, half: u32) -> String {
-    format!("part_row + {}u + lane_row", r * SIZE + half * HALF_ROWS)
+const fn factor(role: Role) -> Ty {
+    Ty::matrix(SIZE, Scalar::F16, role)
 }
 
-/// Loads this subgroup's rows of an operand: `rows` by `depth` matrices, `{name}{r}_{d}`.
-pub(in crate::wgsl) fn load_rows<'k>(
-    (shader, main): (&mut Shader<'k>, &mut Block<'k>),
-    (operand, row_axis): (&Operand<'_>, usize),
-    batch: Vec<String>,
-    name: &str,
-    [rows, depth]: [u32; 2],
-) {
-    let (buffer, p) = (declare_lines(operand, row_axis, shader, main, batch), operand.prefix);
-    for r in 0..rows {
-        for d in 0..depth {
-            let at = format!("{p}_first + (part_row + {}u) * {p}_lines + {}u", r * SIZE, d * SIZE / LANES);
-            let load = format!("coopLoadT<coop_mat{SIZE}x{SIZE}<f16, A>>(&{buffer}[{at}], {p}_lines)");
-            main.line(format!("let {name}{r}_{d} = {load};"));
+const SUM: Ty = Ty::matrix(SIZE, Scalar::F32, Role::C);
+
+/// The places of an invocation and of its subgroup.
+pub(in crate::wgsl) struct Places<'k> {
+    /// The invocation's number in its subgroup.
+    pub lane: Val<'k>,
+    /// The first column of the invocation's vectors, in a matrix.
+    pub lane_column: Val<'k>,
+    lane_row: Val<'k>,
+    /// The subgroup's first row.
+    part_row: Val<'k>,
+    /// The array of strips, the subgroup's first one, and the invocation's first vector on that.
+    strips: Val<'k>,
+    strip: Val<'k>,
+    strip_lane: Val<'k>,
+    /// The subgroup's first weights, and the invocation's, in an array of them.
+    part_weights: Val<'k>,
+    weight_lane: Val<'k>,
+    /// Vectors from one row of weights to the next.
+    weight_line: u32,
+}
+
+impl<'k> Places<'k> {
+    /// Binds the places in subgroups of `rows` rows and `count` strips, which weigh `keys` keys in a step.
+    pub(in crate::wgsl) fn bind(
+        shader: &Shader<'k>,
+        b: &mut Block<'k>,
+        [rows, keys]: [u32; 2],
+        (strips, count): (Val<'k>, u32),
+    ) -> Self {
+        let (subgroup, lane) = (shader.subgroup().id, shader.subgroup().lane);
+        let row0 = shader.arena().name("row0", Ty::U32);
+        let weight_line = AttentionCoopMatrix::line_vectors(keys);
+        let part_row = b.bind("part_row", row0 + subgroup * rows);
+        let lane_row = b.bind("lane_row", lane / LANES);
+        let lane_column = b.bind("lane_column", lane % LANES * LANES);
+        let strip = b.bind("strip", subgroup * (count * VECTORS));
+        let strip_lane = b.bind("strip_lane", strip + lane);
+        let part_weights = b.bind("part_weights", subgroup * (rows * weight_line));
+        let weight_lane = b.bind("weight_lane", part_weights + lane_row * weight_line + lane % LANES);
+        Self {
+            lane,
+            lane_column,
+            lane_row,
+            part_row,
+            strips,
+            strip,
+            strip_lane,
+            part_weights,
+            weight_lane,
+            weight_line,
+        }
+    }
+
+    /// The row of which this invocation has a vector: of a half of the `r`-th matrix.
+    pub(in crate::wgsl) fn row(&self, r: usize, half: usize) -> Val<'k> {
+        self.part_row + (r as u32 * SIZE + half as u32 * HALF_ROWS) + self.lane_row
+    }
+
+    /// The keys of this invocation's vectors, of the `m`-th matrix of the step from `k0` on.
+    pub(in crate::wgsl) fn key(&self, k0: Val<'k>, m: usize) -> Val<'k> {
+        k0 + m as u32 * SIZE + self.lane_column
+    }
+
+    /// This invocation's weights of a half of a matrix, in an array of them.
+    pub(in crate::wgsl) fn weights(&self, array: Val<'k>, [r, m, half]: [usize; 3]) -> Val<'k> {
+        let row = r as u32 * SIZE + half as u32 * HALF_ROWS;
+        array.at(self.weight_lane + (row * self.weight_line + m as u32 * SIZE / LANES))
+    }
+
+    /// This invocation's vector of a half of the matrix on one of its subgroup's strips.
+    pub(in crate::wgsl) fn on_strip(&self, strip: usize, half: usize) -> Val<'k> {
+        self.strips.at(self.strip_lane + (strip as u32 * VECTORS + half as u32 * HALF_VECTORS))
+    }
+
+    /// Puts matrices on the subgroup's strips, where its invocations see the elements.
+    pub(in crate::wgsl) fn put_on_strips(&self, b: &mut Block<'k>, matrices: impl IntoIterator<Item = Val<'k>>) {
+        for (i, matrix) in (0..).zip(matrices) {
+            self.strips.matrix_at(self.strip + i * VECTORS, STRIP_LINE, Order::RowMajor).store(b, matrix);
+        }
+        b.workgroup_barrier();
+    }
+
+    /// The sums on the subgroup's first strip.
+    pub(in crate::wgsl) fn take_sums(&self) -> Val<'k> {
+        self.strips.matrix_at(self.strip, STRIP_LINE, Order::RowMajor).load(SUM)
+    }
+
+    /// Has matrices pass the strips, one of each operand at a time.
+    pub(in crate::wgsl) fn read(
+        &self,
+        b: &mut Block<'k>,
+        operands: &[Matrices<'k>],
+        mut read: impl FnMut(&mut Block<'k>, [usize; 2]),
+    ) {
+        for r in 0..operands[0].len() {
+            for c in 0..operands[0][r].len() {
+                if r + c > 0 {
+                    // The matrices before were read from the same strips.
+                    b.workgroup_barrier();
+                }
+                self.put_on_strips(b, operands.iter().map(|matrices| matrices[r][c]));
+                read(b, [r, c]);
+            }
+        }
+    }
+
+    /// Hands sums to the epilogue; `rows` are an invocation's rows with the factors of their sums, if any. Rows before `first_row`
+    /// belong to the tiles before.
+    pub(in crate::wgsl) fn store(
+        &self,
+        b: &mut Block<'k>,
+        axes: &Axes<'k>,
+        sums: &[Matrices<'k>],
+        rows: &[[(Val<'k>, Option<Val<'k>>); HALVES]],
+    ) {
+        let arena = self.strips.arena();
+        let [batch, first_row] = ["batch", "first_row"].map(|name| arena.name(name, Ty::U32));
+        self.read(b, sums, |b, [r, j]| {
+            for (half, (row, factor)) in rows[r].into_iter().enumerate() {
+                let sum = |strip| {
+                    let sum = self.on_strip(strip, half);
+                    factor.map_or(sum, |factor| sum * factor)
+                };
+                let sums: Vec<Val<'k>> = (0..sums.len()).map(sum).collect();
+                let column = arena.u32(j as u32 * SIZE) + self.lane_column;
+                b.when(row.ge(first_row), |b| b.run(finish_call("finish", axes, [batch, row, column], &sums)));
+            }
+        });
+    }
+
+    /// Loads this subgroup's rows of an operand: `rows` by `depth` matrices, `{name}{r}_{d}`.
+    pub(in crate::wgsl) fn load_rows(
+        &self,
+        b: &mut Block<'k>,
+        lines: Lines<'k>,
+        name: &str,
+        counts: [u32; 2],
+    ) -> Matrices<'k> {
+        matrices(counts, |r, d| {
+            let at = lines.first + (self.part_row + r * SIZE) * lines.stride + d * SIZE / LANES;
+            let matrix = lines.buffer.matrix_at(at, lines.stride, Order::RowMajor).load(factor(Role::A));
+            b.bind(format!("{name}{r}_{d}"), matrix)
+        })
+    }
+
+    /// Adds the products of a subgroup's weights, which lie in an array, and the values of a slice to sums.
+    pub(in crate::wgsl) fn multiply_values(
+        &self,
+        b: &mut Block<'k>,
+        slice: &Slice<'k>,
+        weights: Val<'k>,
+        sums: &Matrices<'k>,
+    ) {
+        let line = slice.extents.line_vectors();
+        for m in 0..slice.extents.lines / SIZE {
+            b.scope(|b| {
+                let mut factors = vec![];
+                for r in 0..sums.len() as u32 {
+                    let at = self.part_weights + (r * SIZE * self.weight_line + m * SIZE / LANES);
+                    let matrix = weights.matrix_at(at, self.weight_line, Order::RowMajor).load(factor(Role::A));
+                    factors.push(b.bind(format!("weight{r}"), matrix));
+                }
+                for j in 0..sums[0].len() {
+                    let at = m * SIZE * line + j as u32 * SIZE / LANES;
+                    let matrix = slice.array.matrix_at(at, line, Order::RowMajor).load(factor(Role::B));
+                    let value = b.bind(format!("value{j}"), matrix);
+                    for (weight, sums) in factors.iter().zip(sums) {
+                        b.set(sums[j], weight.matrix_multiply_add(value, sums[j]));
+                    }
+                }
+            });
         }
     }
 }
 
 /// Declares sums, `rows` by `columns` matrices `{name}{r}_{c}`.
-pub(in crate::wgsl) fn declare_sums<'k>(main: &mut Block<'k>, name: &str, [rows, columns]: [u32; 2]) {
-    for r in 0..rows {
-        for c in 0..columns {
-            main.line(format!("var {name}{r}_{c} = coop_mat{SIZE}x{SIZE}<f32, C>();"));
-        }
-    }
+pub(in crate::wgsl) fn declare_sums<'k>(
+    arena: &'k Arena,
+    b: &mut Block<'k>,
+    name: &str,
+    counts: [u32; 2],
+) -> Matrices<'k> {
+    matrices(counts, |r, c| b.var(format!("{name}{r}_{c}"), arena.construct(SUM, &[])))
 }
 
-/// The products of a subgroup's rows, matrices `{lhs}{r}_{d}`, and the keys of a slice: `{sum}{r}_{m}`.
+/// The products of a subgroup's rows and the keys of a slice, matrices `{name}{r}_{m}`.
 pub(in crate::wgsl) fn multiply_keys<'k>(
-    main: &mut Block<'k>,
-    slice: &Slice<'_>,
-    [lhs, sum]: [&str; 2],
-    [rows, keys, depth]: [u32; 3],
-) {
-    let (array, line) = (slice.array, slice.line_vectors());
-    declare_sums(main, sum, [rows, keys]);
-    for m in 0..keys {
-        main.line("{");
-        for d in 0..depth {
-            // Keys are rows in memory and columns of the product.
-            let at = m * SIZE * line + d * SIZE / LANES;
-            let load = format!("coopLoad<coop_mat{SIZE}x{SIZE}<f16, B>>(&{array}[{at}u], {line}u)");
-            main.line(format!("let key{d} = {load};"));
-            for r in 0..rows {
-                main.line(format!("{sum}{r}_{m} = coopMultiplyAdd({lhs}{r}_{d}, key{d}, {sum}{r}_{m});"));
+    b: &mut Block<'k>,
+    slice: &Slice<'k>,
+    rows: &Matrices<'k>,
+    name: &str,
+) -> Matrices<'k> {
+    let (line, keys) = (slice.extents.line_vectors(), slice.extents.lines / SIZE);
+    let products = declare_sums(slice.array.arena(), b, name, [rows.len() as u32, keys]);
+    for m in 0..keys as usize {
+        b.scope(|b| {
+            for d in 0..rows[0].len() {
+                // Keys are rows in memory and columns of the product.
+                let at = m as u32 * SIZE * line + d as u32 * SIZE / LANES;
+                let matrix = slice.array.matrix_at(at, line, Order::ColumnMajor).load(factor(Role::B));
+                let key = b.bind(format!("key{d}"), matrix);
+                for (row, products) in rows.iter().zip(&products) {
+                    b.set(products[m], row[d].matrix_multiply_add(key, products[m]));
+                }
             }
-        }
-        main.line("}");
+        });
     }
+    products
 }
 
-/// Adds the products of a subgroup's weights, which lie in an array, and the values of a slice to `{sum}{r}_{j}`.
-pub(in crate::wgsl) fn multiply_values<'k>(
-    main: &mut Block<'k>,
-    slice: &Slice<'_>,
-    (weights, weight_line): (&str, u32),
-    sum: &str,
-    [rows, keys, columns]: [u32; 3],
-) {
-    let (array, line) = (slice.array, slice.line_vectors());
-    for m in 0..keys {
-        main.line("{");
-        for r in 0..rows {
-            let at = r * SIZE * weight_line + m * SIZE / LANES;
-            let place = format!("&{weights}[part_weights + {at}u], {weight_line}u");
-            main.line(format!("let weight{r} = coopLoadT<coop_mat{SIZE}x{SIZE}<f16, A>>({place});"));
-        }
-        for j in 0..columns {
-            let at = m * SIZE * line + j * SIZE / LANES;
-            let load = format!("coopLoadT<coop_mat{SIZE}x{SIZE}<f16, B>>(&{array}[{at}u], {line}u)");
-            main.line(format!("let value{j} = {load};"));
-            for r in 0..rows {
-                main.line(format!("{sum}{r}_{j} = coopMultiplyAdd(weight{r}, value{j}, {sum}{r}_{j});"));
-            }
-        }
-        main.line("}");
+/// The keys that a workgroup walks over in steps.
+pub(in crate::wgsl) struct Keys<'k> {
+    count: Val<'k>,
+    step: u32,
+    /// The last key, if a step may have keys beyond it.
+    pub last: Option<Val<'k>>,
+}
+
+impl<'k> Keys<'k> {
+    /// Binds the last one of `count` keys, of this size, if it is needed.
+    pub(in crate::wgsl) fn bind(b: &mut Block<'k>, (count, size): (Val<'k>, &Size), step: u32) -> Self {
+        let last = (!is_multiple(size, step)).then(|| b.bind("last_key", count - 1));
+        Self { count, step, last }
+    }
+
+    /// Walks over the keys. While a step multiplies, the next slices of `ahead` are on their way into registers.
+    pub(in crate::wgsl) fn walk(
+        &self,
+        b: &mut Block<'k>,
+        ahead: &[Slice<'k>],
+        step: impl FnOnce(&mut Block<'k>, Val<'k>),
+    ) {
+        let [begin, end] = ["key_begin", "key_end"].map(|name| self.count.arena().name(name, Ty::U32));
+        let fetch = |b: &mut Block<'k>, first| ahead.iter().for_each(|slice| slice.fetch(b, first, self.last));
+        b.when(begin.lt(end), |b| fetch(b, begin));
+        b.range("k0", begin, end, self.step, |b, k0| {
+            ahead.iter().for_each(|slice| slice.fill(b));
+            b.workgroup_barrier();
+            // Elements beyond the last slice are not used.
+            let next = k0 + self.step;
+            let next = if self.last.is_some() { next } else { next.min(self.count - self.step) };
+            let next = b.bind("next", next);
+            fetch(b, next);
+            step(b, k0);
+            b.workgroup_barrier();
+        });
+    }
+
+    /// True for each of four keys that exists.
+    pub(in crate::wgsl) fn exist(&self, first: Val<'k>) -> Val<'k> {
+        lane_coordinates(first, LANES, true).lt(self.count.splat(LANES))
+    }
+
+    /// True if the step from `k0` on has keys beyond the last.
+    pub(in crate::wgsl) fn end_in(&self, k0: Val<'k>) -> Val<'k> {
+        (k0 + self.step).gt(self.count)
     }
 }

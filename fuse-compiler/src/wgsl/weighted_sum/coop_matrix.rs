@@ -1,264 +1,135 @@
-//! The text of schedules with cooperative matrices.
+//! Weighted sum kernels of cooperative matrices.
 //!
 //! A subgroup keeps its rows of the products' left operands, and its sums, in matrices from the first key to the last. Right
-//! operands and what is summed pass through slices that the workgroup shares; where both are the same tensor, as in gradients
-//! of attentions, they are one slice. Products leave their matrices through strips of workgroup memory that belong to the
-//! subgroup, one for each product, and come back as weights: as in attentions, whose text says more of it.
+//! operands and values pass through slices that the workgroup shares; where both are the same tensor, as in gradients of
+//! attentions, they are one slice. Products leave their matrices through strips of workgroup memory that belong to the
+//! subgroup, one for each product, and come back as weights: as in attentions, whose kernels say more of it.
 //!
-//! The last tile of rows is moved inside; what lies before belongs to the tiles before.
+//! The last tile of rows is moved inside; rows before it belong to the tiles before.
 
-use crate::kernel::Block;
-use fuse_artifact::{
-    Grid, Pass,
-    schedule::{AttentionCoopMatrix, WeightedSum as Tile},
-};
+use fuse_artifact::{Grid, Pass, schedule::LANES};
 
-use super::{Extents, Input, Source};
+use super::{Extents, Input, Source, weights};
 use crate::{
-    schedule::weighted_sum::slices,
+    kernel::{Block, Scalar, Ty, Val},
+    schedule::weighted_sum,
     wgsl::{
-        attention::matrices::{
-            HALF_ROWS, HALF_VECTORS, HALVES, SIZE, STRIP_LINE, VECTORS, declare_places, declare_sums, load_rows,
-            multiply_keys, multiply_values, row,
-        },
+        attention::matrices::{HALVES, Keys, Matrices, Places, SIZE, declare_sums, multiply_keys},
         shader::Shader,
-        slice::Slice,
-        stage::is_multiple,
+        slice::{Lines, Slice, SliceExtents},
     },
 };
 
-/// The arrays of slices and of weights, by number.
-const SLICES: [&str; 4] = ["slice0", "slice1", "slice2", "slice3"];
-
 /// Writes the rest of the pass, after the declarations and the place of the workgroup.
-pub(super) fn write<'k>(mut shader: Shader<'k>, main: Block<'k>, source: Source<'_>, extents: Extents<'k>) -> Pass {
+pub(super) fn write<'k>(mut shader: Shader<'k>, mut main: Block<'k>, source: Source<'_>, extents: Extents<'k>) -> Pass {
     let tile = source.scheduled.schedule;
     shader.use_coop_matrix(SIZE);
     shader.pin_loads();
-    let (products, sums) = (source.sum.products.len(), source.sum.values.len());
-    let slices = slices(source.group, source.sum);
-    for array in &SLICES[..slices.count()] {
-        shader.workgroup_array_text(array, "vec4<f16>", tile.slice_vectors(), 8);
-    }
-    for sum in 0..sums {
-        shader.workgroup_array_text(&weights_of(sum), "vec4<f16>", tile.weight_vectors(), 8);
-    }
-    let strips = products.max(sums) as u32;
-    shader.workgroup_array_text("strips", "vec4<f32>", strips * tile.strip_vectors(), 16);
-    let masked = !is_multiple(&source.sum.keys, tile.keys());
-    let mut text =
-        MatrixText { shader, main, source, tile, extents, masked, strips, slices: vec![], of_values: vec![] };
-    text.slices = (0..products).map(|i| text.slice(Input::Rhs(i), SLICES[i])).collect();
-    for (sum, own) in slices.of_values.iter().enumerate() {
-        if let Some(slice) = *own {
-            text.of_values.push(slice);
-        } else {
-            let slice = text.slice(Input::Value(sum), SLICES[text.slices.len()]);
-            text.of_values.push(text.slices.len());
-            text.slices.push(slice);
-        }
-    }
-    text.prepare();
-    text.walk();
-    text.store();
-    let MatrixText { mut shader, main, .. } = text;
+    let kernel = MatrixKernel::prepare(&mut shader, &mut main, source, extents);
+    kernel.walk(&mut main);
+    kernel.store(&mut main);
     shader.main = main;
     shader.finish(Grid::Tiles { rows: tile.rows, columns: tile.columns }, tile.invocations())
 }
 
-/// The array of a sum's weights.
-fn weights_of(sum: usize) -> String {
-    format!("weights{sum}")
-}
-
-/// The names of a product's rows, of the product, and of a sum, before the numbers of a matrix.
-fn rows_of(product: usize) -> String {
-    format!("row{product}_")
-}
-
-fn products_of(product: usize) -> String {
-    format!("s{product}_")
-}
-
-fn outputs_of(sum: usize) -> String {
-    format!("o{sum}_")
-}
-
-struct MatrixText<'a> {
-    shader: Shader<'a>,
-    main: Block<'a>,
+struct MatrixKernel<'a, 'k> {
     source: Source<'a>,
-    tile: Tile,
-    extents: Extents<'a>,
-    /// Whether a slice may have keys beyond the last.
-    masked: bool,
-    /// Strips of a subgroup.
-    strips: u32,
+    extents: Extents<'k>,
+    places: Places<'k>,
+    keys: Keys<'k>,
     /// The slices, those of products first.
-    slices: Vec<Slice<'a>>,
-    /// The slice of what each sum adds up.
-    of_values: Vec<usize>,
+    slices: Vec<Slice<'k>>,
+    /// For each sum, the slice of its values and the array of its weights.
+    values: Vec<(usize, Val<'k>)>,
+    /// The rows of each product, and the outputs of each sum.
+    rows: Vec<Matrices<'k>>,
+    outputs: Vec<Matrices<'k>>,
 }
 
-impl<'a> MatrixText<'a> {
-    /// Matrices along a subgroup's rows, a step's keys and the head.
-    const fn counts(&self) -> [u32; 3] {
-        let tile = &self.tile;
-        [tile.subgroup_rows() / SIZE, tile.keys() / SIZE, tile.columns / SIZE]
+impl<'a, 'k> MatrixKernel<'a, 'k> {
+    /// Binds the places of this invocation and of its subgroup, loads the rows' matrices, and declares the sums.
+    fn prepare(shader: &mut Shader<'k>, b: &mut Block<'k>, source: Source<'a>, extents: Extents<'k>) -> Self {
+        let (arena, tile, batch) = (shader.arena(), source.scheduled.schedule, extents.axes.batch());
+        let [halves, floats] = [Scalar::F16, Scalar::F32].map(|scalar| Ty::vector(scalar, LANES));
+        let (products, sums) = (source.sum.products.len(), source.sum.values.len());
+        let slices = weighted_sum::slices(source.group, source.sum);
+        let mut arrays = |name: &str, count: usize, vectors: u32| -> Vec<Val<'k>> {
+            (0..count).map(|i| shader.workgroup_array(&format!("{name}{i}"), halves, vectors)).collect()
+        };
+        let slice_arrays = arrays("slice", slices.count(), tile.slice_vectors());
+        let weights = arrays("weights", sums, tile.weight_vectors());
+        let strips = products.max(sums) as u32;
+        let strips = (shader.workgroup_array("strips", floats, strips * tile.strip_vectors()), strips);
+
+        let mut inputs: Vec<Input> = (0..products).map(Input::Rhs).collect();
+        let of_values: Vec<usize> = (slices.of_values.iter().enumerate())
+            .map(|(sum, own)| {
+                own.unwrap_or_else(|| {
+                    inputs.push(Input::Value(sum));
+                    inputs.len() - 1
+                })
+            })
+            .collect();
+        let places = Places::bind(shader, b, [tile.subgroup_rows(), tile.keys()], strips);
+        let lines = |shader: &mut Shader<'k>, b: &mut Block<'k>, input| {
+            let line_axis = if let Input::Rhs(_) = input { source.batch() + 1 } else { source.batch() };
+            Lines::bind(shader, b, &source.operand(input), line_axis, &batch)
+        };
+        let slice_extents =
+            SliceExtents { lines: tile.keys(), elements: tile.columns, invocations: tile.invocations() };
+        let slice = |(input, array)| {
+            let lines = lines(shader, b, input);
+            Slice::declare(shader, b, lines, array, slice_extents)
+        };
+        let slices = inputs.into_iter().zip(slice_arrays).map(slice).collect();
+        let keys = Keys::bind(b, (extents.keys(), &source.sum.keys), tile.keys());
+        let counts = [tile.subgroup_rows() / SIZE, tile.columns / SIZE];
+        let rows = |i| {
+            let lines = lines(shader, b, Input::Lhs(i));
+            places.load_rows(b, lines, &format!("row{i}_"), counts)
+        };
+        let rows = (0..products).map(rows).collect();
+        let outputs = (0..sums).map(|i| declare_sums(arena, b, &format!("o{i}_"), counts)).collect();
+        let values = of_values.into_iter().zip(weights).collect();
+        Self { source, extents, places, keys, slices, values, rows, outputs }
     }
 
-    /// Every matrix of a step's products.
-    fn products(&self) -> impl Iterator<Item = (u32, u32)> + use<> {
-        let [rows, keys, _] = self.counts();
-        (0..rows).flat_map(move |r| (0..keys).map(move |m| (r, m)))
-    }
-
-    fn sums(&self) -> usize {
-        self.source.sum.values.len()
-    }
-
-    fn weight_line(&self) -> u32 {
-        AttentionCoopMatrix::line_vectors(self.tile.keys())
-    }
-
-    fn slice(&self, input: Input, array: &'static str) -> Slice<'a> {
-        let batch = self.source.batch();
-        let line_axis = if let Input::Rhs(_) = input { batch + 1 } else { batch };
-        let (head, keys) = (self.tile.columns, self.tile.keys());
-        let (operand, invocations) = (self.source.operand(input), self.tile.invocations());
-        Slice { operand, line_axis, elements: head, lines: keys, invocations, array }
-    }
-
-    /// Places of this invocation and of its subgroup, the rows' matrices, and the sums.
-    fn prepare(&mut self) {
-        let (rows, weight_line, strips) = (self.tile.subgroup_rows(), self.weight_line(), self.strips);
-        declare_places(&mut self.main, rows, weight_line, strips);
-        for slice in &self.slices {
-            slice.declare(&mut self.shader, &mut self.main, self.extents.axes.batch_names());
-        }
-        if self.masked {
-            self.main.line(format!("let last_key = {} - 1u;", self.extents.keys()));
-        }
-        let [rows, _, columns] = self.counts();
-        for product in 0..self.source.sum.products.len() {
-            let (operand, batch) = (self.source.operand(Input::Lhs(product)), self.extents.axes.batch_names());
-            let (operand, name) = ((&operand, self.source.batch()), rows_of(product));
-            load_rows((&mut self.shader, &mut self.main), operand, batch, &name, [rows, columns]);
-        }
-        for sum in 0..self.sums() {
-            declare_sums(&mut self.main, &outputs_of(sum), [rows, columns]);
-        }
-    }
-
-    /// Loads the slices of the step that begins at a key.
-    fn fetch(&mut self, first: &str) {
-        for slice in &self.slices {
-            slice.fetch(&mut self.shader, &mut self.main, first, self.masked.then_some("last_key"));
-        }
-    }
-
-    fn barrier(&mut self) {
-        self.main.line("workgroupBarrier();");
-    }
-
-    fn walk(&mut self) {
-        let keys = self.tile.keys();
-        self.main.line("if key_begin < key_end {");
-        self.fetch("key_begin");
-        self.main.line("}");
-        self.main.line(format!("for (var k0 = key_begin; k0 < key_end; k0 += {keys}u) {{"));
-        for slice in &self.slices {
-            slice.fill(&mut self.main);
-        }
-        self.barrier();
-        // What lies beyond the last slice is not used.
-        self.main.line(match self.masked {
-            true => format!("let next = k0 + {keys}u;"),
-            false => format!("let next = min(k0 + {keys}u, {} - {keys}u);", self.extents.keys()),
+    fn walk(&self, b: &mut Block<'k>) {
+        self.keys.walk(b, &self.slices, |b, k0| {
+            let products = self.rows.iter().zip(&self.slices).enumerate();
+            let products: Vec<Matrices<'k>> =
+                products.map(|(i, (rows, slice))| multiply_keys(b, slice, rows, &format!("s{i}_"))).collect();
+            self.weigh(b, &products, k0);
+            b.workgroup_barrier();
+            for (&(slice, weights), outputs) in self.values.iter().zip(&self.outputs) {
+                self.places.multiply_values(b, &self.slices[slice], weights, outputs);
+            }
         });
-        self.fetch("next");
-        for product in 0..self.source.sum.products.len() {
-            let (counts, names) = (self.counts(), [&*rows_of(product), &*products_of(product)]);
-            multiply_keys(&mut self.main, &self.slices[product], names, counts);
-        }
-        self.weights();
-        self.barrier();
-        for sum in 0..self.sums() {
-            let (slice, weights) = (&self.slices[self.of_values[sum]], (&*weights_of(sum), self.weight_line()));
-            let counts = self.counts();
-            multiply_values(&mut self.main, slice, weights, &outputs_of(sum), counts);
-        }
-        self.barrier();
-        self.main.line("}");
     }
 
     /// Takes the products out of their matrices and writes weights of them to workgroup memory.
-    fn weights(&mut self) {
-        let (products, batch) = (self.source.sum.products.len(), self.extents.axes.batch_arguments_text());
-        for (number, (r, m)) in self.products().enumerate() {
-            if number > 0 {
-                // The matrices before were read from the same strips.
-                self.barrier();
-            }
-            self.put_on_strips(products, |product| format!("{}{r}_{m}", products_of(product)));
-            let key = format!("k0 + {}u + lane_column", m * SIZE);
-            if self.masked {
-                let places = format!("vec4<u32>({key}) + vec4<u32>(0u, 1u, 2u, 3u)");
-                self.main.line(format!("let exists{r}_{m} = {places} < vec4<u32>({});", self.extents.keys()));
-            }
+    fn weigh(&self, b: &mut Block<'k>, products: &[Matrices<'k>], k0: Val<'k>) {
+        let places = &self.places;
+        places.read(b, products, |b, [r, m]| {
+            let key = places.key(k0, m);
+            let exist = self.keys.last.map(|_| b.bind(format!("exists{r}_{m}"), self.keys.exist(key)));
             for half in 0..HALVES {
-                let (row, name) = (row(r, half), format!("w{r}_{m}_{half}"));
-                let of_products: Vec<String> = (0..products).map(|product| on_strip(product, half)).collect();
-                let arguments = format!("{batch}{row}, {key}, {}", of_products.join(", "));
-                self.main.line(format!("let {name} = weights({arguments});"));
-                let at = (r * SIZE + half * HALF_ROWS) * self.weight_line() + m * SIZE / 4;
-                for sum in 0..self.sums() {
-                    let weight = format!("{name}.w{sum}");
-                    let weight = match self.masked {
-                        true => format!("select(vec4<f32>(), {weight}, exists{r}_{m})"),
-                        false => weight,
-                    };
-                    self.main.line(format!("{}[weight_lane + {at}u] = vec4<f16>({weight});", weights_of(sum)));
+                let of_products: Vec<Val<'k>> = (0..products.len()).map(|i| places.on_strip(i, half)).collect();
+                let weights = weights::call(self.source, &self.extents, [places.row(r, half), key], &of_products);
+                let weights = b.bind(format!("w{r}_{m}_{half}"), weights);
+                for (sum, &(_, array)) in self.values.iter().enumerate() {
+                    let weight = weights.field(&format!("w{sum}"));
+                    let zero = weight.arena().construct(weight.ty(), &[]);
+                    let weight = exist.map_or(weight, |exist| exist.select(weight, zero));
+                    b.set(places.weights(array, [r, m, half]), weight.convert(Scalar::F16));
                 }
             }
-        }
+        });
     }
 
-    /// Puts matrices on the subgroup's strips, where its invocations see the elements.
-    fn put_on_strips(&mut self, count: usize, matrix: impl Fn(usize) -> String) {
-        for i in 0..count {
-            let at = i as u32 * VECTORS;
-            self.main.line(format!("coopStoreT({}, &strips[strip + {at}u], {STRIP_LINE}u);", matrix(i)));
-        }
-        self.barrier();
+    fn store(&self, b: &mut Block<'k>) {
+        let row = |b: &mut Block<'k>, r, half| (b.bind(format!("last{r}_{half}"), self.places.row(r, half)), None);
+        let rows: Vec<_> = (0..self.outputs[0].len()).map(|r| [0, 1].map(|half| row(b, r, half))).collect();
+        self.places.store(b, &self.extents.axes, &self.outputs, &rows);
     }
-
-    fn store(&mut self) {
-        let ([rows, _, columns], batch) = (self.counts(), self.extents.axes.batch_arguments_text());
-        let sums = self.sums();
-        for r in 0..rows {
-            for half in 0..HALVES {
-                self.main.line(format!("let last{r}_{half} = {};", row(r, half)));
-            }
-            for j in 0..columns {
-                if r + j > 0 {
-                    self.barrier();
-                }
-                self.put_on_strips(sums, |sum| format!("{}{r}_{j}", outputs_of(sum)));
-                for half in 0..HALVES {
-                    let outputs: Vec<String> = (0..sums).map(|sum| on_strip(sum, half)).collect();
-                    let column = format!("{}u + lane_column", j * SIZE);
-                    self.main.line(format!("if last{r}_{half} >= first_row {{"));
-                    let row = format!("last{r}_{half}");
-                    self.main.line(format!("finish(batch, {batch}{row}, {column}, {});", outputs.join(", ")));
-                    self.main.line("}");
-                }
-            }
-        }
-    }
-}
-
-/// This invocation's vector of a half of the matrix on one of its subgroup's strips.
-fn on_strip(strip: usize, half: u32) -> String {
-    format!("strips[strip_lane + {}u]", strip as u32 * VECTORS + half * HALF_VECTORS)
 }

@@ -21,9 +21,8 @@ pub(super) fn declare<'k>(shader: &mut Shader<'k>, source: Source<'_>, extents: 
         (0..source.sum.products.len()).map(|i| arena.name(format!("c{i}"), ty)).collect()
     };
     let sums = source.sum.values.len();
-    let fields = |lanes: u32| (0..sums).map(|i| (format!("w{i}"), Ty::of(COMPUTED, lanes))).collect();
-    let vectors = shader.structure("Weights", fields(4));
-    let result = if lanes == 1 { shader.structure("Weight", fields(1)) } else { vectors };
+    let vectors = shader.structure("Weights", fields(source, 4));
+    let result = if lanes == 1 { shader.structure("Weight", fields(source, 1)) } else { vectors };
     let [row, column] = ["row", "column"].map(|name| arena.name(name, Ty::U32));
     let place = |products: &[Val<'k>]| {
         let place = [row, column];
@@ -49,6 +48,24 @@ pub(super) fn declare<'k>(shader: &mut Shader<'k>, source: Source<'_>, extents: 
         let parameters = place(&products);
         shader.function(Function { name: "weights".to_owned(), parameters, result: Some(vectors), body });
     }
+}
+
+/// The fields of `Weights`.
+fn fields(source: Source<'_>, lanes: u32) -> Vec<(String, Ty)> {
+    (0..source.sum.values.len()).map(|i| (format!("w{i}"), Ty::of(COMPUTED, lanes))).collect()
+}
+
+/// The call of `weights` for a row and four neighboring keys.
+pub(super) fn call<'k>(
+    source: Source<'_>,
+    extents: &Extents<'k>,
+    place: [Val<'k>; 2],
+    products: &[Val<'k>],
+) -> Val<'k> {
+    let arena = place[0].arena();
+    let arguments: Vec<Val<'k>> =
+        extents.axes.batch().into_iter().chain(place).chain(products.iter().copied()).collect();
+    arena.call("weights", &arguments, arena.structure("Weights", fields(source, 4)))
 }
 
 /// Computes the weights' program at a place from the products there; the values of all sums.
