@@ -340,7 +340,7 @@ impl<'a> MatmulKernel<'a> {
             if k_groups > 1 {
                 self.multiply_slice_k(b, k0);
             } else if self.tile.coop_matrix().is_some() {
-                b.append(&self.block(Self::multiply_matrices));
+                self.multiply_matrices(b);
             } else {
                 (0..depth).for_each(|k| self.rank_one_update(b, k));
             }

@@ -5,7 +5,7 @@
 
 use fuse_artifact::schedule::{TILE_PAD, Tile};
 
-use super::{MatmulKernel, packed::PackedStage};
+use super::{MatmulKernel, coop_matrix::Lines, packed::PackedStage};
 use crate::{
     fusion::Contraction,
     kernel::{Block, Function, Scalar, Ty, Val},
@@ -76,6 +76,8 @@ impl Side {
 pub(super) enum Mover<'a> {
     /// Element by element or by vectors, through registers.
     Elements(Box<Stage<'a>>),
+    /// By whole lines of a tile that lies inside the result.
+    Lines(Lines<'a>),
     /// By whole words of quantized weights.
     Words(PackedStage<'a>),
 }
@@ -144,6 +146,8 @@ impl<'a> MatmulKernel<'a> {
         for side in self.staged() {
             movers.push(if let Some(weights) = self.packed(side) {
                 Mover::Words(self.packed_stage(b, side, weights))
+            } else if self.tile.shifted_at_edge() {
+                Mover::Lines(self.declare_lines(b, side))
             } else {
                 let mut stage = self.stage(side);
                 stage.declare(&mut self.shader, b);
@@ -159,6 +163,7 @@ impl<'a> Mover<'a> {
     pub(super) fn fetch(&self, shader: &mut Shader<'a>, b: &mut Block<'a>, step: Val<'a>) {
         match self {
             Self::Elements(stage) => stage.fetch(shader, b, step),
+            Self::Lines(lines) => lines.fetch(b, step),
             Self::Words(stage) => stage.fetch(shader, b, step),
         }
     }
@@ -167,6 +172,7 @@ impl<'a> Mover<'a> {
     pub(super) fn fill(&self, shader: &mut Shader<'a>, b: &mut Block<'a>, step: Val<'a>) {
         match self {
             Self::Elements(stage) => stage.fill(shader, b, step),
+            Self::Lines(lines) => lines.fill(b),
             Self::Words(stage) => stage.fill(shader, b),
         }
     }
