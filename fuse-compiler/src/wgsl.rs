@@ -14,6 +14,7 @@ mod expr;
 mod gemv;
 mod grid;
 mod loads;
+mod matrices;
 pub mod names;
 mod operand;
 pub mod pointwise;

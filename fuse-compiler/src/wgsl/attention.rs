@@ -13,7 +13,6 @@ mod coop_matrix;
 mod decode;
 mod four_keys;
 mod limits;
-pub(super) mod matrices;
 pub(super) mod output;
 pub(super) mod score;
 mod tile;

@@ -2,7 +2,7 @@
 //!
 //! While one slice is multiplied, the next is on its way into registers.
 
-use fuse_artifact::{Uniform, schedule::AttentionCoopMatrix};
+use fuse_artifact::schedule::AttentionCoopMatrix;
 
 use super::{operand::Operand, shader::Shader};
 use crate::kernel::{Block, Scalar, Ty, Val};
@@ -11,7 +11,7 @@ use crate::kernel::{Block, Scalar, Ty, Val};
 #[derive(Clone, Copy)]
 pub(super) struct Lines<'k> {
     /// The prefix of the operand's names.
-    prefix: &'static str,
+    pub prefix: &'static str,
     /// The operand's buffer.
     pub buffer: Val<'k>,
     /// The first vector of the batch.
@@ -21,22 +21,20 @@ pub(super) struct Lines<'k> {
 }
 
 impl<'k> Lines<'k> {
-    /// Binds the lines of an operand (one access, with four elements per load along a line) that follow each other along an axis of
-    /// its space.
+    /// Binds the lines of an operand (one access, with four elements per load along a line), `stride` elements apart.
     pub(super) fn bind(
         shader: &mut Shader<'k>,
         b: &mut Block<'k>,
         operand: &Operand<'_>,
-        line_axis: usize,
+        stride: Val<'k>,
         batch: &[Val<'k>],
     ) -> Self {
-        let (p, access) = (operand.prefix, operand.loads()[0]);
-        let stride = shader.uniform(Uniform::Stride { access, axis: line_axis as u8 });
+        let (prefix, access) = (operand.prefix, operand.loads()[0]);
         let batch: Vec<_> = batch.iter().copied().map(Some).collect();
         let offset = operand.offset(shader, access, &batch);
-        let stride = b.bind(format!("{p}_lines"), stride / 4);
-        let first = b.bind(format!("{p}_first"), offset / 4);
-        Self { prefix: p, buffer: operand.buffer(shader, access), first, stride }
+        let stride = b.bind(format!("{prefix}_lines"), stride / 4);
+        let first = b.bind(format!("{prefix}_first"), offset / 4);
+        Self { prefix, buffer: operand.buffer(shader, access), first, stride }
     }
 }
 
@@ -57,9 +55,20 @@ impl SliceExtents {
         AttentionCoopMatrix::line_vectors(self.elements)
     }
 
+    /// Vectors of four of a line.
+    pub(super) const fn vectors(self) -> u32 {
+        self.elements / 4
+    }
+
     /// Lines that the workgroup loads at once.
-    const fn at_once(self) -> u32 {
-        self.invocations / (self.elements / 4)
+    pub(super) const fn at_once(self) -> u32 {
+        self.invocations / self.vectors()
+    }
+
+    /// Loads of each invocation.
+    pub(super) fn loads(self) -> u32 {
+        debug_assert!(self.lines.is_multiple_of(self.at_once()), "every invocation takes part in every load");
+        self.lines / self.at_once()
     }
 }
 
@@ -86,14 +95,14 @@ impl<'k> Slice<'k> {
         array: Val<'k>,
         extents: SliceExtents,
     ) -> Self {
-        let (prefix, vectors) = (source.prefix, extents.elements / 4);
+        let (prefix, vectors) = (source.prefix, extents.vectors());
         let (line, vector) = (shader.local() / vectors, shader.local() % vectors);
         let line = b.bind(format!("{prefix}_line"), line);
         let at = b.bind(format!("{prefix}_at"), source.first + vector);
         let to = b.bind(format!("{prefix}_to"), line * extents.line_vectors() + vector);
-        let loads = 0..extents.lines / extents.at_once();
         let register = |l| b.declare(shader.arena(), format!("{prefix}{l}_x"), Ty::vector(Scalar::F16, 4));
-        Self { array, extents, source, line, at, to, registers: loads.map(register).collect() }
+        let registers = (0..extents.loads()).map(register).collect();
+        Self { array, extents, source, line, at, to, registers }
     }
 
     /// Loads the slice that begins at line `first`; lines beyond `last`, if there may be some, are that one.

@@ -15,18 +15,15 @@
 use std::slice;
 
 use fuse_artifact::{
-    Grid, Pass,
+    Grid, Pass, Uniform,
     schedule::{AttentionCoopMatrix, LANES},
 };
 
-use super::{
-    Extents, Input, Source, begin, locate,
-    matrices::{HALVES, Keys, Matrices, Places, SIZE, declare_sums, multiply_keys},
-    output,
-};
+use super::{Extents, Input, Source, begin, locate, output};
 use crate::{
     kernel::{Arena, Block, Literal, Scalar, Ty, Val},
     wgsl::{
+        matrices::{HALVES, Keys, Matrices, Places, SIZE, declare_sums, multiply_keys},
         names::Names,
         shader::Shader,
         slice::{Lines, Slice, SliceExtents},
@@ -108,18 +105,19 @@ impl<'a, 'k> MatrixKernel<'a, 'k> {
         b.when(local.eq(0), |b| b.set(grown.at(0), 0));
         let places = Places::bind(shader, b, [tile.rows, tile.keys], (strips, 1));
         let lines = |shader: &mut Shader<'k>, b: &mut Block<'k>, input, line_axis| {
-            Lines::bind(shader, b, &source.operand(input, LANES), line_axis, &batch)
+            let operand = source.operand(input, LANES);
+            let stride = shader.uniform(Uniform::Stride { access: operand.loads()[0], axis: line_axis as u8 });
+            Lines::bind(shader, b, &operand, stride, &batch)
         };
-        let [queries_axis, keys_axis] = [source.batch(), source.batch() + 1];
-        let slices =
-            [(Input::Key, keys_axis, tile.depth, key_array), (Input::Value, source.batch(), tile.columns, value_array)];
+        let axis = source.batch();
+        let slices = [(Input::Key, axis + 1, tile.depth, key_array), (Input::Value, axis, tile.columns, value_array)];
         let slices = slices.map(|(input, line_axis, elements, array)| {
             let source = lines(shader, b, input, line_axis);
             let extents = SliceExtents { lines: tile.keys, elements, invocations: tile.invocations() };
             Slice::declare(shader, b, source, array, extents)
         });
         let keys = Keys::bind(b, (extents.keys(), &source.attention.keys), tile.keys);
-        let queries = lines(shader, b, Input::Query, queries_axis);
+        let queries = lines(shader, b, Input::Query, axis);
         let row_matrices = tile.rows / SIZE;
         let queries = places.load_rows(b, queries, "q", [row_matrices, tile.depth / SIZE]);
         let outputs = declare_sums(arena, b, "o", [row_matrices, tile.columns / SIZE]);

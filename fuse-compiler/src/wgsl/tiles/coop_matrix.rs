@@ -9,13 +9,14 @@
 
 use fuse_artifact::{
     COOP_MATRIX_SUBGROUP, DType, Size, Uniform,
-    schedule::{LANES, SLICE_PAD, Tile},
+    schedule::{LANES, Tile},
 };
 
 use super::{MatmulKernel, epilogue, is_partial, slices::Side};
 use crate::{
     kernel::{Block, Order, Role, Scalar, Ty, Val},
     schedule::contraction::Direction,
+    wgsl::slice::{Lines, SliceExtents},
 };
 
 /// A vector of a slice.
@@ -23,43 +24,40 @@ const SLICE_VECTOR: Ty = Ty::vector(Scalar::F16, LANES);
 /// A vector of sums.
 const SUM_VECTOR: Ty = Ty::vector(Scalar::F32, LANES);
 
-/// The lines of an operand's slices, in vectors of four.
-pub(super) struct Lines<'k> {
-    prefix: &'static str,
+/// An operand's slices on their way from memory into workgroup memory, by whole lines.
+pub(super) struct LineStage<'k> {
+    source: Lines<'k>,
     direction: Direction,
-    /// The slice in workgroup memory, and the operand's buffer.
-    array: Val<'k>,
-    buffer: Val<'k>,
-    /// Vectors from one line of the operand to the next.
-    stride: Val<'k>,
     /// The first vector of the tile in the operand.
     first: Val<'k>,
+    /// The slice in workgroup memory.
+    array: Val<'k>,
+    extents: SliceExtents,
     /// This invocation's vector in the operand and in the slice.
     at: Val<'k>,
     to: Val<'k>,
-    /// Vectors of the slice from one load to the next.
-    apart: u32,
     /// For each load, its line's place in the operand and its register.
     loads: Vec<(Val<'k>, Val<'k>)>,
 }
 
-impl<'k> Lines<'k> {
+impl<'k> LineStage<'k> {
     /// Loads the slice that starts at depth `step` into registers.
     pub(super) fn fetch(&self, b: &mut Block<'k>, step: Val<'k>) {
+        let Lines { prefix, buffer, stride, .. } = self.source;
         let step = match self.direction {
             Direction::Depth => self.first + step / 4,
-            Direction::Outer => self.first + step * self.stride,
+            Direction::Outer => self.first + step * stride,
         };
-        let step = b.bind(format!("{}_step", self.prefix), step);
+        let step = b.bind(format!("{prefix}_step"), step);
         for &(line, register) in &self.loads {
-            b.set(register, self.buffer.at(self.at + (step + line)));
+            b.set(register, buffer.at(self.at + (step + line)));
         }
     }
 
     /// Writes the fetched slice to workgroup memory.
     pub(super) fn fill(&self, b: &mut Block<'k>) {
         for (l, &(_, register)) in (0..).zip(&self.loads) {
-            b.set(self.array.at(self.to + l * self.apart), register);
+            b.set(self.array.at(self.to + l * self.extents.at_once() * self.extents.line_vectors()), register);
         }
     }
 }
@@ -72,7 +70,7 @@ impl<'a> MatmulKernel<'a> {
             self.shader.pin_loads();
         }
         for side in self.staged() {
-            let count = self.lines(side)[0] * self.line_vectors(side);
+            let count = self.extents(side).lines * self.line_vectors(side);
             self.shader.workgroup_array(&side.array(self.contraction), SLICE_VECTOR, count);
         }
         for array in self.sum_arrays() {
@@ -80,18 +78,18 @@ impl<'a> MatmulKernel<'a> {
         }
     }
 
-    /// The lines of a slice, which are its rows or columns, whichever is contiguous: how many there are, and how many elements
-    /// one has.
-    fn lines(&self, side: Side) -> [u32; 2] {
+    /// The extents of a slice, whose lines are rows or columns, whichever is contiguous.
+    fn extents(&self, side: Side) -> SliceExtents {
+        let [span, depth, invocations] = [side.span(self.tile), self.tile.depth, self.tile.invocations()];
         match self.direction(side) {
-            Direction::Depth => [side.span(self.tile), self.tile.depth],
-            Direction::Outer => [self.tile.depth, side.span(self.tile)],
+            Direction::Depth => SliceExtents { lines: span, elements: depth, invocations },
+            Direction::Outer => SliceExtents { lines: depth, elements: span, invocations },
         }
     }
 
     /// Vectors of four from one line of a slice to the next.
     pub(super) fn line_vectors(&self, side: Side) -> u32 {
-        (self.lines(side)[1] + SLICE_PAD) / 4
+        self.extents(side).line_vectors()
     }
 
     /// An array of vectors in workgroup memory.
@@ -202,42 +200,27 @@ impl<'a> MatmulKernel<'a> {
         self.main.append(&b);
     }
 
-    /// Lines of a slice that the workgroup loads at once, and how many times it does.
-    fn passes(&self, side: Side) -> [u32; 2] {
-        let [lines, length] = self.lines(side);
-        let at_once = self.tile.invocations() / (length / 4);
-        debug_assert!(lines.is_multiple_of(at_once), "every invocation takes part in every load");
-        [at_once, lines / at_once]
-    }
-
-    /// Binds the places of an operand's lines, and declares the registers of this invocation's loads.
-    pub(super) fn declare_lines(&mut self, b: &mut Block<'a>, side: Side) -> Lines<'a> {
-        let (operand, direction, local) = (self.operand(side), self.direction(side), self.shader.local());
-        let (prefix, access, batch) = (operand.prefix, operand.loads()[0], self.axes.batch as u8);
+    /// Binds this invocation's places in an operand and its slice, and declares the registers of its loads.
+    pub(super) fn declare_lines(&mut self, b: &mut Block<'a>, side: Side) -> LineStage<'a> {
+        let (operand, direction, extents) = (self.operand(side), self.direction(side), self.extents(side));
+        let (batch, origin) = (self.axes.batch as u8, self.index(side.origin()));
         let (outer_axis, depth_axis) = if side == Side::Lhs { (batch, batch + 1) } else { (batch + 1, batch) };
         let line_axis = if direction == Direction::Depth { outer_axis } else { depth_axis };
-        let stride = self.line_stride(side, access, line_axis);
-        let batches: Vec<_> = self.axes.batch().into_iter().map(Some).collect();
-        let offset = operand.offset(&mut self.shader, access, &batches);
-        let ([at_once, count], slice_stride) = (self.passes(side), self.line_vectors(side));
-        let stride = b.bind(format!("{prefix}_lines"), stride / 4);
-        let origin = match direction {
-            Direction::Depth => self.index(side.origin()) * stride,
-            Direction::Outer => self.index(side.origin()) / 4,
-        };
-        let first = b.bind(format!("{prefix}_first"), offset / 4 + origin);
-        let vectors = self.lines(side)[1] / 4;
+        let stride = self.line_stride(side, operand.loads()[0], line_axis);
+        let source = Lines::bind(&mut self.shader, b, &operand, stride, &self.axes.batch());
+        let (p, stride, vectors, local) = (source.prefix, source.stride, extents.vectors(), self.shader.local());
+        let origin = if direction == Direction::Depth { origin * stride } else { origin / 4 };
+        let first = b.bind(format!("{p}_origin"), source.first + origin);
         let (line, vector) = (local / vectors, local % vectors);
-        let at = b.bind(format!("{prefix}_at"), line * stride + vector);
-        let to = b.bind(format!("{prefix}_to"), line * slice_stride + vector);
+        let at = b.bind(format!("{p}_at"), line * stride + vector);
+        let to = b.bind(format!("{p}_to"), line * extents.line_vectors() + vector);
         let mut loads = vec![];
-        for l in 0..count {
-            let line = b.bind(format!("{prefix}{l}_line"), self.shader.u32(l * at_once) * stride);
-            loads.push((line, b.declare(self.shader.arena(), format!("{prefix}{l}_x"), SLICE_VECTOR)));
+        for l in 0..extents.loads() {
+            let line = b.bind(format!("{p}{l}_line"), self.shader.u32(l * extents.at_once()) * stride);
+            loads.push((line, b.declare(self.shader.arena(), format!("{p}{l}_x"), SLICE_VECTOR)));
         }
         let array = self.matrix_array(&side.array(self.contraction), SLICE_VECTOR);
-        let (buffer, apart) = (operand.buffer(&mut self.shader, access), at_once * slice_stride);
-        Lines { prefix, direction, array, buffer, stride, first, at, to, apart, loads }
+        LineStage { source, direction, first, array, extents, at, to, loads }
     }
 
     /// Elements from one line of an operand to the next: a literal where the program knows it, which spares registers.

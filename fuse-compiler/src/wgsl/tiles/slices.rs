@@ -5,7 +5,7 @@
 
 use fuse_artifact::schedule::{TILE_PAD, Tile};
 
-use super::{MatmulKernel, coop_matrix::Lines, packed::PackedStage};
+use super::{MatmulKernel, coop_matrix::LineStage, packed::PackedStage};
 use crate::{
     fusion::Contraction,
     kernel::{Block, Function, Scalar, Ty, Val},
@@ -77,7 +77,7 @@ pub(super) enum Mover<'a> {
     /// Element by element or by vectors, through registers.
     Elements(Box<Stage<'a>>),
     /// By whole lines of a tile that lies inside the result.
-    Lines(Lines<'a>),
+    Lines(LineStage<'a>),
     /// By whole words of quantized weights.
     Words(PackedStage<'a>),
 }

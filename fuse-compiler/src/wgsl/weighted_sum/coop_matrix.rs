@@ -7,14 +7,14 @@
 //!
 //! The last tile of rows is moved inside; rows before it belong to the tiles before.
 
-use fuse_artifact::{Grid, Pass, schedule::LANES};
+use fuse_artifact::{Grid, Pass, Uniform, schedule::LANES};
 
 use super::{Extents, Input, Source, weights};
 use crate::{
     kernel::{Block, Scalar, Ty, Val},
     schedule::weighted_sum,
     wgsl::{
-        attention::matrices::{HALVES, Keys, Matrices, Places, SIZE, declare_sums, multiply_keys},
+        matrices::{HALVES, Keys, Matrices, Places, SIZE, declare_sums, multiply_keys},
         shader::Shader,
         slice::{Lines, Slice, SliceExtents},
     },
@@ -60,7 +60,6 @@ impl<'a, 'k> MatrixKernel<'a, 'k> {
         let weights = arrays("weights", sums, tile.weight_vectors());
         let strips = products.max(sums) as u32;
         let strips = (shader.workgroup_array("strips", floats, strips * tile.strip_vectors()), strips);
-
         let mut inputs: Vec<Input> = (0..products).map(Input::Rhs).collect();
         let of_values: Vec<usize> = (slices.of_values.iter().enumerate())
             .map(|(sum, own)| {
@@ -73,7 +72,9 @@ impl<'a, 'k> MatrixKernel<'a, 'k> {
         let places = Places::bind(shader, b, [tile.subgroup_rows(), tile.keys()], strips);
         let lines = |shader: &mut Shader<'k>, b: &mut Block<'k>, input| {
             let line_axis = if let Input::Rhs(_) = input { source.batch() + 1 } else { source.batch() };
-            Lines::bind(shader, b, &source.operand(input), line_axis, &batch)
+            let operand = source.operand(input);
+            let stride = shader.uniform(Uniform::Stride { access: operand.loads()[0], axis: line_axis as u8 });
+            Lines::bind(shader, b, &operand, stride, &batch)
         };
         let slice_extents =
             SliceExtents { lines: tile.keys(), elements: tile.columns, invocations: tile.invocations() };

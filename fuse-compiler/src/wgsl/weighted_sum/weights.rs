@@ -1,4 +1,4 @@
-//! The function `weights`: from products to what each sum multiplies.
+//! The function `weights`: from products to the factors of each sum's values.
 
 use super::{COMPUTED, Extents, Source};
 use crate::{

@@ -9,23 +9,21 @@ use fuse_artifact::{
     schedule::{AttentionCoopMatrix, LANES},
 };
 
-use crate::{
-    kernel::{Arena, Block, Order, Role, Scalar, Ty, Val},
-    wgsl::{
-        epilogue::{Axes, finish_call},
-        shader::{Shader, lane_coordinates},
-        slice::{Lines, Slice},
-        stage::is_multiple,
-    },
+use super::{
+    epilogue::{Axes, finish_call},
+    shader::{Shader, lane_coordinates},
+    slice::{Lines, Slice},
+    stage::is_multiple,
 };
+use crate::kernel::{Arena, Block, Order, Role, Scalar, Ty, Val};
 
 /// Rows, columns and depth of the matrices.
-pub(in crate::wgsl) const SIZE: u32 = AttentionCoopMatrix::SIZE;
+pub(super) const SIZE: u32 = AttentionCoopMatrix::SIZE;
 /// Vectors of four of a matrix.
 const VECTORS: u32 = AttentionCoopMatrix::VECTORS;
 
 /// Rows of a matrix of which an invocation has a vector, one this far from the other.
-pub(in crate::wgsl) const HALVES: usize = 2;
+pub(super) const HALVES: usize = 2;
 /// Rows of a half.
 const HALF_ROWS: u32 = SIZE / HALVES as u32;
 
@@ -36,7 +34,7 @@ const HALF_VECTORS: u32 = VECTORS / HALVES as u32;
 const STRIP_LINE: u32 = SIZE / LANES;
 
 /// Matrices by rows and columns.
-pub(in crate::wgsl) type Matrices<'k> = Vec<Vec<Val<'k>>>;
+pub(super) type Matrices<'k> = Vec<Vec<Val<'k>>>;
 
 /// Makes matrices by their rows and columns.
 fn matrices<'k>([rows, columns]: [u32; 2], mut matrix: impl FnMut(u32, u32) -> Val<'k>) -> Matrices<'k> {
@@ -50,7 +48,7 @@ const fn factor(role: Role) -> Ty {
 const SUM: Ty = Ty::matrix(SIZE, Scalar::F32, Role::C);
 
 /// The places of an invocation and of its subgroup.
-pub(in crate::wgsl) struct Places<'k> {
+pub(super) struct Places<'k> {
     /// The invocation's number in its subgroup.
     pub lane: Val<'k>,
     /// The first column of the invocation's vectors, in a matrix.
@@ -71,7 +69,7 @@ pub(in crate::wgsl) struct Places<'k> {
 
 impl<'k> Places<'k> {
     /// Binds the places in subgroups of `rows` rows and `count` strips, which weigh `keys` keys in a step.
-    pub(in crate::wgsl) fn bind(
+    pub(super) fn bind(
         shader: &Shader<'k>,
         b: &mut Block<'k>,
         [rows, keys]: [u32; 2],
@@ -102,28 +100,28 @@ impl<'k> Places<'k> {
     }
 
     /// The row of which this invocation has a vector: of a half of the `r`-th matrix.
-    pub(in crate::wgsl) fn row(&self, r: usize, half: usize) -> Val<'k> {
+    pub(super) fn row(&self, r: usize, half: usize) -> Val<'k> {
         self.part_row + (r as u32 * SIZE + half as u32 * HALF_ROWS) + self.lane_row
     }
 
     /// The keys of this invocation's vectors, of the `m`-th matrix of the step from `k0` on.
-    pub(in crate::wgsl) fn key(&self, k0: Val<'k>, m: usize) -> Val<'k> {
+    pub(super) fn key(&self, k0: Val<'k>, m: usize) -> Val<'k> {
         k0 + m as u32 * SIZE + self.lane_column
     }
 
     /// This invocation's weights of a half of a matrix, in an array of them.
-    pub(in crate::wgsl) fn weights(&self, array: Val<'k>, [r, m, half]: [usize; 3]) -> Val<'k> {
+    pub(super) fn weights(&self, array: Val<'k>, [r, m, half]: [usize; 3]) -> Val<'k> {
         let row = r as u32 * SIZE + half as u32 * HALF_ROWS;
         array.at(self.weight_lane + (row * self.weight_line + m as u32 * SIZE / LANES))
     }
 
     /// This invocation's vector of a half of the matrix on one of its subgroup's strips.
-    pub(in crate::wgsl) fn on_strip(&self, strip: usize, half: usize) -> Val<'k> {
+    pub(super) fn on_strip(&self, strip: usize, half: usize) -> Val<'k> {
         self.strips.at(self.strip_lane + (strip as u32 * VECTORS + half as u32 * HALF_VECTORS))
     }
 
     /// Puts matrices on the subgroup's strips, where its invocations see the elements.
-    pub(in crate::wgsl) fn put_on_strips(&self, b: &mut Block<'k>, matrices: impl IntoIterator<Item = Val<'k>>) {
+    pub(super) fn put_on_strips(&self, b: &mut Block<'k>, matrices: impl IntoIterator<Item = Val<'k>>) {
         for (i, matrix) in (0..).zip(matrices) {
             self.strips.matrix_at(self.strip + i * VECTORS, STRIP_LINE, Order::RowMajor).store(b, matrix);
         }
@@ -131,12 +129,12 @@ impl<'k> Places<'k> {
     }
 
     /// The sums on the subgroup's first strip.
-    pub(in crate::wgsl) fn take_sums(&self) -> Val<'k> {
+    pub(super) fn take_sums(&self) -> Val<'k> {
         self.strips.matrix_at(self.strip, STRIP_LINE, Order::RowMajor).load(SUM)
     }
 
     /// Has matrices pass the strips, one of each operand at a time.
-    pub(in crate::wgsl) fn read(
+    pub(super) fn read(
         &self,
         b: &mut Block<'k>,
         operands: &[Matrices<'k>],
@@ -156,7 +154,7 @@ impl<'k> Places<'k> {
 
     /// Hands sums to the epilogue; `rows` are an invocation's rows with the factors of their sums, if any. Rows before `first_row`
     /// belong to the tiles before.
-    pub(in crate::wgsl) fn store(
+    pub(super) fn store(
         &self,
         b: &mut Block<'k>,
         axes: &Axes<'k>,
@@ -179,13 +177,7 @@ impl<'k> Places<'k> {
     }
 
     /// Loads this subgroup's rows of an operand: `rows` by `depth` matrices, `{name}{r}_{d}`.
-    pub(in crate::wgsl) fn load_rows(
-        &self,
-        b: &mut Block<'k>,
-        lines: Lines<'k>,
-        name: &str,
-        counts: [u32; 2],
-    ) -> Matrices<'k> {
+    pub(super) fn load_rows(&self, b: &mut Block<'k>, lines: Lines<'k>, name: &str, counts: [u32; 2]) -> Matrices<'k> {
         matrices(counts, |r, d| {
             let at = lines.first + (self.part_row + r * SIZE) * lines.stride + d * SIZE / LANES;
             let matrix = lines.buffer.matrix_at(at, lines.stride, Order::RowMajor).load(factor(Role::A));
@@ -194,14 +186,7 @@ impl<'k> Places<'k> {
     }
 
     /// Adds the products of a subgroup's weights, which lie in an array, and the values of a slice to sums.
-    pub(in crate::wgsl) fn multiply_values(
-        &self,
-        b: &mut Block<'k>,
-        slice: &Slice<'k>,
-        weights: Val<'k>,
-        sums: &Matrices<'k>,
-    ) {
-        let line = slice.extents.line_vectors();
+    pub(super) fn multiply_values(&self, b: &mut Block<'k>, slice: &Slice<'k>, weights: Val<'k>, sums: &Matrices<'k>) {
         for m in 0..slice.extents.lines / SIZE {
             b.scope(|b| {
                 let mut factors = vec![];
@@ -211,9 +196,7 @@ impl<'k> Places<'k> {
                     factors.push(b.bind(format!("weight{r}"), matrix));
                 }
                 for j in 0..sums[0].len() {
-                    let at = m * SIZE * line + j as u32 * SIZE / LANES;
-                    let matrix = slice.array.matrix_at(at, line, Order::RowMajor).load(factor(Role::B));
-                    let value = b.bind(format!("value{j}"), matrix);
+                    let value = b.bind(format!("value{j}"), of_slice(slice, [m, j as u32], Order::RowMajor));
                     for (weight, sums) in factors.iter().zip(sums) {
                         b.set(sums[j], weight.matrix_multiply_add(value, sums[j]));
                     }
@@ -223,32 +206,27 @@ impl<'k> Places<'k> {
     }
 }
 
+/// The matrix of a slice at these lines and elements of lines, in matrices.
+fn of_slice<'k>(slice: &Slice<'k>, [line, element]: [u32; 2], order: Order) -> Val<'k> {
+    let stride = slice.extents.line_vectors();
+    slice.array.matrix_at(line * SIZE * stride + element * SIZE / LANES, stride, order).load(factor(Role::B))
+}
+
 /// Declares sums, `rows` by `columns` matrices `{name}{r}_{c}`.
-pub(in crate::wgsl) fn declare_sums<'k>(
-    arena: &'k Arena,
-    b: &mut Block<'k>,
-    name: &str,
-    counts: [u32; 2],
-) -> Matrices<'k> {
+pub(super) fn declare_sums<'k>(arena: &'k Arena, b: &mut Block<'k>, name: &str, counts: [u32; 2]) -> Matrices<'k> {
     matrices(counts, |r, c| b.var(format!("{name}{r}_{c}"), arena.construct(SUM, &[])))
 }
 
 /// The products of a subgroup's rows and the keys of a slice, matrices `{name}{r}_{m}`.
-pub(in crate::wgsl) fn multiply_keys<'k>(
-    b: &mut Block<'k>,
-    slice: &Slice<'k>,
-    rows: &Matrices<'k>,
-    name: &str,
-) -> Matrices<'k> {
-    let (line, keys) = (slice.extents.line_vectors(), slice.extents.lines / SIZE);
+pub(super) fn multiply_keys<'k>(b: &mut Block<'k>, slice: &Slice<'k>, rows: &Matrices<'k>, name: &str) -> Matrices<'k> {
+    let keys = slice.extents.lines / SIZE;
     let products = declare_sums(slice.array.arena(), b, name, [rows.len() as u32, keys]);
     for m in 0..keys as usize {
         b.scope(|b| {
             for d in 0..rows[0].len() {
                 // Keys are rows in memory and columns of the product.
-                let at = m as u32 * SIZE * line + d as u32 * SIZE / LANES;
-                let matrix = slice.array.matrix_at(at, line, Order::ColumnMajor).load(factor(Role::B));
-                let key = b.bind(format!("key{d}"), matrix);
+                let key = of_slice(slice, [m as u32, d as u32], Order::ColumnMajor);
+                let key = b.bind(format!("key{d}"), key);
                 for (row, products) in rows.iter().zip(&products) {
                     b.set(products[m], row[d].matrix_multiply_add(key, products[m]));
                 }
@@ -259,7 +237,7 @@ pub(in crate::wgsl) fn multiply_keys<'k>(
 }
 
 /// The keys that a workgroup walks over in steps.
-pub(in crate::wgsl) struct Keys<'k> {
+pub(super) struct Keys<'k> {
     count: Val<'k>,
     step: u32,
     /// The last key, if a step may have keys beyond it.
@@ -268,18 +246,13 @@ pub(in crate::wgsl) struct Keys<'k> {
 
 impl<'k> Keys<'k> {
     /// Binds the last one of `count` keys, of this size, if it is needed.
-    pub(in crate::wgsl) fn bind(b: &mut Block<'k>, (count, size): (Val<'k>, &Size), step: u32) -> Self {
+    pub(super) fn bind(b: &mut Block<'k>, (count, size): (Val<'k>, &Size), step: u32) -> Self {
         let last = (!is_multiple(size, step)).then(|| b.bind("last_key", count - 1));
         Self { count, step, last }
     }
 
     /// Walks over the keys. While a step multiplies, the next slices of `ahead` are on their way into registers.
-    pub(in crate::wgsl) fn walk(
-        &self,
-        b: &mut Block<'k>,
-        ahead: &[Slice<'k>],
-        step: impl FnOnce(&mut Block<'k>, Val<'k>),
-    ) {
+    pub(super) fn walk(&self, b: &mut Block<'k>, ahead: &[Slice<'k>], step: impl FnOnce(&mut Block<'k>, Val<'k>)) {
         let [begin, end] = ["key_begin", "key_end"].map(|name| self.count.arena().name(name, Ty::U32));
         let fetch = |b: &mut Block<'k>, first| ahead.iter().for_each(|slice| slice.fetch(b, first, self.last));
         b.when(begin.lt(end), |b| fetch(b, begin));
@@ -297,12 +270,12 @@ impl<'k> Keys<'k> {
     }
 
     /// True for each of four keys that exists.
-    pub(in crate::wgsl) fn exist(&self, first: Val<'k>) -> Val<'k> {
+    pub(super) fn exist(&self, first: Val<'k>) -> Val<'k> {
         lane_coordinates(first, LANES, true).lt(self.count.splat(LANES))
     }
 
     /// True if the step from `k0` on has keys beyond the last.
-    pub(in crate::wgsl) fn end_in(&self, k0: Val<'k>) -> Val<'k> {
+    pub(super) fn end_in(&self, k0: Val<'k>) -> Val<'k> {
         (k0 + self.step).gt(self.count)
     }
 }
