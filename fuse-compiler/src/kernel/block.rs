@@ -19,7 +19,9 @@ pub enum Statement<'k> {
     If(Val<'k>, Block<'k>),
     /// `if condition { … } else { … }`
     IfElse(Val<'k>, Block<'k>, Block<'k>),
-    /// `for (var counter = begin; counter < end; counter += step) { … }`
+    /// `if selector == 0u { … } if selector == 1u { … }`, which the runtime may turn into a `switch`.
+    Chain(Val<'k>, Vec<Block<'k>>),
+    /// `for (var counter = begin; counter < end && also; counter += step) { … }`
     For(Range<'k>, Block<'k>),
     /// `for (var counter = first; counter > 0; counter /= 2) { … }`
     Halve(String, Val<'k>, Block<'k>),
@@ -52,6 +54,8 @@ pub struct Range<'k> {
     pub end: Val<'k>,
     /// The difference of one value to the next.
     pub step: Val<'k>,
+    /// Another condition under which the loop goes on.
+    pub also: Option<Val<'k>>,
 }
 
 /// Statements in order.
@@ -130,6 +134,24 @@ impl<'k> Block<'k> {
         self.statements.push(Statement::IfElse(condition, Self::of(then), Self::of(otherwise)));
     }
 
+    /// Runs statements where the condition of the `when` before does not hold.
+    pub fn otherwise(&mut self, otherwise: impl FnOnce(&mut Self)) {
+        let Some(Statement::If(condition, then)) = self.statements.pop() else {
+            unreachable!("`otherwise` follows a `when`")
+        };
+        let otherwise = Self::of(otherwise);
+        self.statements.push(match otherwise.is_empty() {
+            true => Statement::If(condition, then),
+            false => Statement::IfElse(condition, then, otherwise),
+        });
+    }
+
+    /// Runs the case, of so many, that has the selector's number.
+    pub fn chain(&mut self, selector: Val<'k>, count: u32, mut case: impl FnMut(&mut Self, u32)) {
+        let cases = (0..count).map(|number| Self::of(|b| case(b, number))).collect();
+        self.statements.push(Statement::Chain(selector, cases));
+    }
+
     /// Runs statements where a condition holds, or always.
     pub fn when_some(&mut self, condition: Option<Val<'k>>, then: impl FnOnce(&mut Self)) {
         match condition {
@@ -163,9 +185,21 @@ impl<'k> Block<'k> {
         body: impl FnOnce(&mut Self, Val<'k>),
     ) {
         let (end, step) = (end.into_val(begin), step.into_val(begin));
-        let value = begin.arena().name(counter, begin.ty());
-        let range = Range { counter: counter.to_owned(), begin, end, step };
-        self.statements.push(Statement::For(range, Self::of(|b| body(b, value))));
+        self.add_range(counter, [begin, end, step], |_| None, body);
+    }
+
+    /// As [`range`](Self::range), of a loop that ends early where a condition does not hold.
+    pub fn range_while(
+        &mut self,
+        counter: &str,
+        begin: Val<'k>,
+        end: impl IntoVal<'k>,
+        step: impl IntoVal<'k>,
+        condition: impl FnOnce(Val<'k>) -> Val<'k>,
+        body: impl FnOnce(&mut Self, Val<'k>),
+    ) {
+        let (end, step) = (end.into_val(begin), step.into_val(begin));
+        self.add_range(counter, [begin, end, step], |counter| Some(condition(counter)), body);
     }
 
     /// As [`range`](Self::range), of a loop that the runtime may unroll: each round does the work of as many rounds as the shader's
@@ -198,6 +232,19 @@ impl<'k> Block<'k> {
         let value = first.arena().name(counter, first.ty());
         let block = Self::of(|b| body(b, value));
         self.statements.push(Statement::Halve(counter.to_owned(), first, block));
+    }
+
+    fn add_range(
+        &mut self,
+        counter: &str,
+        [begin, end, step]: [Val<'k>; 3],
+        also: impl FnOnce(Val<'k>) -> Option<Val<'k>>,
+        body: impl FnOnce(&mut Self, Val<'k>),
+    ) {
+        let value = begin.arena().name(counter, begin.ty());
+        let block = Self::of(|b| body(b, value));
+        let range = Range { counter: counter.to_owned(), begin, end, step, also: also(value) };
+        self.statements.push(Statement::For(range, block));
     }
 
     /// A loop that runs while a condition holds.

@@ -6,7 +6,7 @@ use std::{
     iter,
 };
 
-use fuse_artifact::constants::INDEX_PLACE;
+use fuse_artifact::{CHAIN, CHAIN_END, constants::INDEX_PLACE};
 
 use super::{
     Arena, Block, Expr, Function, Literal, MatrixPlace, Order, Scalar, Statement, Ty, UnaryOp, Val, types::Compound,
@@ -214,12 +214,22 @@ impl Writer<'_> {
                 self.nested(otherwise);
                 self.line(&[T("}")]);
             }
+            Statement::Chain(selector, cases) => {
+                self.line(&[T(CHAIN), V(*selector), T(" {")]);
+                for (number, case) in cases.iter().enumerate() {
+                    self.line(&[T("if "), V(*selector), T(&format!(" == {number}u {{"))]);
+                    self.nested(case);
+                    self.line(&[T("}")]);
+                }
+                self.line(&[T(CHAIN_END)]);
+            }
             Statement::For(range, body) => {
                 let counter = &range.counter;
                 let one = matches!(range.step.as_literal(), Some(Literal::U32(1)));
                 let step: &[Part<'_>] = if one { &[T("++")] } else { &[T(" += "), V(range.step)] };
                 let head = [T("for (var "), T(counter), T(" = "), V(range.begin), T("; "), T(counter), T(" < ")];
-                self.line(&[&head[..], &[V(range.end), T("; "), T(counter)], step, &[T(") {")]].concat());
+                let also: &[Part<'_>] = &range.also.map_or(vec![], |also| vec![T(" && "), V(also)]);
+                self.line(&[&head[..], &[V(range.end)], also, &[T("; "), T(counter)], step, &[T(") {")]].concat());
                 self.nested(body);
                 self.line(&[T("}")]);
             }

@@ -384,6 +384,16 @@ impl<'k> Val<'k> {
         self.builtin("fma", &[factor, addend], self.ty())
     }
 
+    /// The inner product of two vectors.
+    pub fn dot(self, other: Self) -> Self {
+        self.builtin("dot", &[other], Ty::vector(self.ty().scalar().unwrap_or(Scalar::F32), 1))
+    }
+
+    /// The exponential function.
+    pub fn exp(self) -> Self {
+        self.builtin("exp", &[], self.ty())
+    }
+
     /// `accept` where `self` is true, else `reject`.
     pub fn select(self, accept: Self, reject: impl IntoVal<'k>) -> Self {
         let reject = reject.into_val(accept);
