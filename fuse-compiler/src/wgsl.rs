@@ -22,6 +22,7 @@ mod quantized;
 mod rank_one;
 pub mod reduction;
 mod row_prologue;
+mod row_tile;
 pub mod second_pass;
 pub mod shader;
 mod slice;

@@ -1,4 +1,4 @@
-//! The text of attention kernels: an online softmax over the keys (Milakov and Gimelshein, Online normalizer calculation
+//! Attention kernels: an online softmax over the keys (Milakov and Gimelshein, Online normalizer calculation
 //! for softmax, 2018; Dao et al., FlashAttention, 2022).
 //!
 //! Input: an attention group. Output: its variants. For each query a workgroup keeps the largest score so far, the sum of
@@ -18,18 +18,26 @@ pub(super) mod score;
 mod tile;
 mod unstaged;
 
-use crate::kernel::{Arena, Block, Ty, Val};
 use fuse_artifact::{
     DType, Pass, Schedule, Scratch, Space, Uniform, Variant,
     schedule::{self, LANES},
 };
 
-use super::{epilogue::Axes, grid, names::Names, operand::Operand, second_pass, shader::Shader, stage::Staged};
+use super::{
+    epilogue::Axes,
+    grid,
+    names::Names,
+    operand::Operand,
+    second_pass,
+    shader::{Shader, lane_coordinates},
+    stage::Staged,
+};
 use crate::{
     fusion::{
         Attention, Group,
         body::{Body, ValueId},
     },
+    kernel::{Arena, Block, Ty, Val},
     schedule::{
         attention::ScheduleSpec,
         contraction::Direction,
@@ -38,7 +46,11 @@ use crate::{
 };
 
 /// Below every score but -inf and NaN.
+// Until attention/coop_matrix.rs moves to the IR.
 pub(super) const LOWEST: &str = "-3.4028234663852886e38f";
+
+/// Four values.
+pub(super) const VECTOR: Ty = Ty::of(COMPUTED, LANES);
 
 /// One schedule of an attention's family as a variant.
 pub fn variant(group: &Group, attention: &Attention, names: &Names, scheduled: &ScheduleSpec) -> Variant {
@@ -69,7 +81,7 @@ pub fn variant(group: &Group, attention: &Attention, names: &Names, scheduled: &
     }
 }
 
-/// What a text is written from.
+/// The inputs of a generator.
 #[derive(Clone, Copy)]
 pub(super) struct Source<'a> {
     pub(in crate::wgsl) group: &'a Group,
@@ -109,7 +121,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Whether this pass stores numbers per row.
+    /// True if this pass stores numbers per row.
     fn stores_rows(self) -> bool {
         !self.scheduled.schedule.is_split() && output::stores_rows(self.group)
     }
@@ -123,7 +135,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// Of an input's space, the axis that is summed over (depth of queries and keys, keys of values), and the other one.
+    /// The axis of an input's space that is summed over (depth of queries and keys, keys of values), and the other one.
     const fn axes(self, input: Input) -> [usize; 2] {
         let batch = self.batch();
         match input {
@@ -147,24 +159,14 @@ impl<'a> Source<'a> {
     }
 
     /// An input as what is staged, with `lanes` elements per load.
-    fn staged(self, extents: &Extents, input: Input, lanes: u32) -> Staged<'a> {
-        let lengths = match input {
-            Input::Query => [extents.depth, extents.queries()],
-            Input::Key => [extents.depth, extents.keys()],
-            Input::Value => [extents.keys(), extents.columns()],
+    fn staged(self, extents: &Extents<'a>, input: Input, lanes: u32) -> Staged<'a> {
+        let (along, summed) = match input {
+            Input::Query => ([extents.depth, extents.queries()], &self.attention.depth),
+            Input::Key => ([extents.depth, extents.keys()], &self.attention.depth),
+            Input::Value => ([extents.keys(), extents.columns()], &self.attention.keys),
         };
-        let summed = match input {
-            Input::Query | Input::Key => &self.attention.depth,
-            Input::Value => &self.attention.keys,
-        };
-        Staged {
-            operand: self.operand(input, lanes),
-            direction: self.direction(input),
-            axes: self.axes(input),
-            extents: lengths.map(|length| length.to_string()),
-            summed,
-            batch: extents.axes.batch_names(),
-        }
+        let (operand, direction, axes) = (self.operand(input, lanes), self.direction(input), self.axes(input));
+        Staged { operand, direction, axes, extents: along, summed, batch: extents.axes.batch() }
     }
 
     /// How a workgroup walks over the keys.
@@ -211,6 +213,29 @@ impl<'k> Extents<'k> {
     pub(in crate::wgsl) fn keys(&self) -> Val<'k> {
         self.axes.depth
     }
+
+    /// True for those of the four keys from `key` on that exist.
+    pub(in crate::wgsl) fn four_exist(&self, key: Val<'k>) -> Val<'k> {
+        lane_coordinates(key, LANES, true).lt(self.keys().splat(LANES))
+    }
+}
+
+/// The reference of exponentials: the largest score, or 0 if all were -inf, relative to which they would be NaN.
+pub(super) fn reference(largest: Val<'_>) -> Val<'_> {
+    let (arena, ty) = (largest.arena(), largest.ty());
+    let zero = if ty.lanes() == 1 { arena.f32(0.0) } else { arena.construct(ty, &[]) };
+    largest.lt(arena.f32(f32::MIN).splat(ty.lanes())).select(zero, largest)
+}
+
+/// The largest of four components.
+fn largest_component(vector: Val<'_>) -> Val<'_> {
+    let [x, y, z, w] = [0, 1, 2, 3].map(|lane| vector.lane(lane));
+    x.max(y).max(z.max(w))
+}
+
+/// The sum of four components.
+fn component_sum(vector: Val<'_>) -> Val<'_> {
+    vector.dot(vector.arena().f32(1.0).splat(LANES))
 }
 
 /// Starts the shader of a first pass: buffers, extents, the functions `score` and `finish`.
@@ -237,17 +262,29 @@ pub(super) struct Walk<'a> {
     pub(in crate::wgsl) group: &'a Group,
     /// The program of the scores or weights, with a value of it.
     pub(in crate::wgsl) program: (&'a Body, ValueId),
-    /// Which keys rows see.
+    /// The keys that rows see.
     pub(in crate::wgsl) limits: Vec<Limit>,
-    /// Whether workgroups share the keys.
+    /// True if workgroups share the keys.
     pub(in crate::wgsl) split: bool,
     /// The width that buffers are bound with.
     pub(in crate::wgsl) buffer_lanes: u32,
 }
 
-/// Which queries (`row0 …`), batch and keys (`key_begin .. key_end`) this workgroup has, of tiles of `rows` queries and steps
-/// of so many keys. If the last tile is `moved` inside, as those of cooperative matrices are, `first_row` is the first query that no
-/// other workgroup has.
+/// The work of a workgroup.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'k> {
+    pub(in crate::wgsl) batch: Val<'k>,
+    /// The first query.
+    pub(in crate::wgsl) row0: Val<'k>,
+    /// The first key, and the end of the keys.
+    pub(in crate::wgsl) key_begin: Val<'k>,
+    pub(in crate::wgsl) key_end: Val<'k>,
+    /// -infinity, under a name.
+    pub(in crate::wgsl) negative_infinity: Val<'k>,
+}
+
+/// Binds the place of this workgroup, of tiles of `rows` queries and steps of so many keys. If the last tile is `moved` inside, as
+/// those of cooperative matrices are, `first_row` is the first query that no other workgroup has.
 pub(super) fn locate<'k>(
     walk: &Walk<'_>,
     shader: &mut Shader<'k>,
@@ -255,12 +292,12 @@ pub(super) fn locate<'k>(
     b: &mut Block<'k>,
     [rows, step]: [u32; 2],
     moved: bool,
-) {
+) -> Place<'k> {
     let first = if moved { "first_row" } else { "row0" };
     let id = grid::workgroups(shader, b);
     let tiles = shader.uniform(Uniform::RowTiles);
     let grows = mask_bounds::grows(&walk.limits);
-    let (batch, begin, end);
+    let (batch, mut row0, key_begin, key_end);
     if walk.split {
         let batches = extents.axes.batches(shader);
         let split_depth = shader.uniform(Uniform::SplitDepth);
@@ -271,13 +308,13 @@ pub(super) fn locate<'k>(
             batch = b.bind("batch", id % batches);
             part = b.bind("part", id / batches % splits);
             b.set(shader.split(), part);
-            b.bind(first, (tiles - 1 - id / (batches * splits)) * rows);
+            row0 = b.bind(first, (tiles - 1 - id / (batches * splits)) * rows);
         } else {
             [batch, part] = grid::batch_and_part(shader, b, &extents.axes, id, tiles);
-            b.bind(first, id % tiles * rows);
+            row0 = b.bind(first, id % tiles * rows);
         }
-        begin = b.var("key_begin", part * split_depth);
-        end = b.var("key_end", extents.keys().min(begin + split_depth));
+        key_begin = b.var("key_begin", part * split_depth);
+        key_end = b.var("key_end", extents.keys().min(key_begin + split_depth));
     } else {
         batch = b.bind("batch", id / tiles);
         let position = b.bind("position", id % tiles);
@@ -285,23 +322,23 @@ pub(super) fn locate<'k>(
             // Every other batch (in the sequence of Thue and Morse, which repeats with no period) starts with the longest
             // work: workgroups that share a compute unit then have much the same together.
             let forwards = b.bind("forwards", (batch.call("countOneBits", &[]) & 1).eq(1));
-            b.bind(first, forwards.select(position, tiles - 1 - position) * rows);
+            row0 = b.bind(first, forwards.select(position, tiles - 1 - position) * rows);
         } else {
-            b.bind(first, position * rows);
+            row0 = b.bind(first, position * rows);
         }
-        begin = b.var("key_begin", shader.u32(0));
-        end = b.var("key_end", extents.keys());
+        key_begin = b.var("key_begin", shader.u32(0));
+        key_end = b.var("key_end", extents.keys());
     }
     if moved {
-        let first_row = shader.arena().name("first_row", Ty::U32);
-        b.bind("row0", first_row.min(extents.queries() - rows));
+        row0 = b.bind("row0", row0.min(extents.queries() - rows));
     }
     extents.axes.decode_batch(shader, b, batch);
-    let loaded = limits::apply(walk, shader, extents, b, [rows, step]);
+    let loaded = limits::apply(walk, shader, extents, b, [rows, step], [row0, key_begin, key_end]);
     if moved && loaded {
-        limits::share(shader, b, [begin, end]);
+        limits::share(shader, b, [key_begin, key_end]);
     }
-    b.bind("negative_infinity", -shader.infinity());
+    let negative_infinity = b.bind("negative_infinity", -shader.infinity());
+    Place { batch, row0, key_begin, key_end, negative_infinity }
 }
 
 /// The dtype in which everything between loads and stores is computed.

@@ -64,11 +64,6 @@ impl<'k> Axes<'k> {
         self.product_suffixes().iter().map(|suffix| format!("sum{suffix}")).collect()
     }
 
-    /// The parameters `sum: T` (`sum0: T, sum1: T …`) in shader text.
-    pub(super) fn sum_parameters_text(&self, ty: &str) -> String {
-        self.sum_names().iter().map(|name| format!("{name}: {ty}")).collect::<Vec<_>>().join(", ")
-    }
-
     /// The number of batches.
     pub(super) fn batches(&self, shader: &mut Shader<'k>) -> Val<'k> {
         let extents = (0..self.batch).map(|axis| shader.uniform(Uniform::Extent { axis: axis as u8 }));
@@ -122,11 +117,6 @@ impl<'k> Axes<'k> {
     /// Batch arguments of a call in shader text, with a trailing comma.
     pub(super) fn batch_arguments_text(&self) -> String {
         self.batch_names().iter().map(|name| format!("{name}, ")).collect()
-    }
-
-    /// Batch parameters of a function in shader text, with a trailing comma.
-    pub(super) fn batch_parameters_text(&self) -> String {
-        self.batch_names().iter().map(|name| format!("{name}: u32, ")).collect()
     }
 }
 
@@ -328,6 +318,20 @@ pub(super) fn declare_partial<'k>(shader: &mut Shader<'k>, axes: &Axes<'k>, sum:
     });
     let parameters = place_parameters(axes).into_iter().chain(parameters(&accumulators)).collect();
     shader.function(Function { name: "finish".to_owned(), parameters, result: None, body });
+}
+
+/// Declares a function of this name that calls `finish` for each of four columns.
+pub(super) fn declare_each<'k>(shader: &mut Shader<'k>, axes: &Axes<'k>, name: &str, sum: DType) {
+    let (arena, sums) = (shader.arena(), axes.accumulators(Ty::of(sum, 4)));
+    let [batch, row, column] = ["batch", "row", "column"].map(|name| arena.name(name, Ty::U32));
+    let body = Block::of(|b| {
+        for e in 0..4 {
+            let each: Vec<Val<'k>> = sums.iter().map(|sum| sum.lane(e)).collect();
+            b.run(finish_call("finish", axes, [batch, row, column + e], &each));
+        }
+    });
+    let parameters = place_parameters(axes).into_iter().chain(parameters(&sums)).collect();
+    shader.function(Function { name: name.to_owned(), parameters, result: None, body });
 }
 
 /// The call of `finish`, or of another function of its parameters, with the values of a place.

@@ -1,4 +1,4 @@
-//! The text of weighted sums: keys are walked over in steps, whose weights are computed from products and never stored.
+//! Weighted-sum kernels: keys are walked over in steps, whose weights are computed from products and never stored.
 //!
 //! Input: a group of weighted sums. Output: its variants. A workgroup has rows of all sums of its group; where a mask leaves no
 //! weight for any of them, keys are skipped, as in attentions.
@@ -7,12 +7,11 @@ mod coop_matrix;
 mod tile;
 mod weights;
 
-use crate::kernel::Block;
 use fuse_artifact::{Pass, Schedule, Scratch, Uniform, Variant};
 
 use super::{
-    attention::{COMPUTED, Extents, Walk, locate},
-    epilogue::Epilogue,
+    attention::{COMPUTED, Extents, Place, VECTOR, Walk, locate},
+    epilogue::{Epilogue, declare_each},
     names::Names,
     operand::Operand,
     shader::Shader,
@@ -23,6 +22,7 @@ use crate::{
         Group, WeightedSum,
         body::{Body, ValueId},
     },
+    kernel::{Arena, Block, Val},
     schedule::{contraction::Direction, mask_bounds, weighted_sum::ScheduleSpec},
 };
 
@@ -40,7 +40,7 @@ pub fn variant(group: &Group, sum: &WeightedSum, names: &Names, scheduled: &Sche
     }
 }
 
-/// What a text is written from.
+/// The inputs of a generator.
 #[derive(Clone, Copy)]
 struct Source<'a> {
     group: &'a Group,
@@ -80,28 +80,23 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// An input as what is staged.
-    fn staged<'k>(self, shader: &mut Shader<'k>, extents: &Extents<'k>, input: Input) -> Staged<'a> {
-        let batch = self.batch();
-        let mut depth = |number: usize| shader.uniform(Uniform::Extent { axis: (batch + 3 + number) as u8 });
-        let (rows, keys) = (extents.queries().to_owned(), extents.keys().to_owned());
-        let (extents_along, summed) = match input {
-            Input::Lhs(i) => ([depth(i), rows], &self.sum.products[i].depth),
-            Input::Rhs(i) => ([depth(i), keys], &self.sum.products[i].depth),
-            Input::Value(_) => ([keys, extents.columns().to_owned()], &self.sum.keys),
-        };
-        let (operand, direction, axes) = (self.operand(input), self.direction(input), self.axes(input));
-        Staged {
-            operand,
-            direction,
-            axes,
-            extents: extents_along.map(|extent| extent.to_string()),
-            summed,
-            batch: extents.axes.batch_names(),
-        }
+    /// The extent of a product's depth.
+    fn depth<'k>(self, shader: &mut Shader<'k>, product: usize) -> Val<'k> {
+        shader.uniform(Uniform::Extent { axis: (self.batch() + 3 + product) as u8 })
     }
 
-    /// Of an input's space, the axis that is summed over, and the other one.
+    /// An input as what is staged.
+    fn staged(self, shader: &mut Shader<'a>, extents: &Extents<'a>, input: Input) -> Staged<'a> {
+        let (along, summed) = match input {
+            Input::Lhs(i) => ([self.depth(shader, i), extents.queries()], &self.sum.products[i].depth),
+            Input::Rhs(i) => ([self.depth(shader, i), extents.keys()], &self.sum.products[i].depth),
+            Input::Value(_) => ([extents.keys(), extents.columns()], &self.sum.keys),
+        };
+        let (operand, direction, axes) = (self.operand(input), self.direction(input), self.axes(input));
+        Staged { operand, direction, axes, extents: along, summed, batch: extents.axes.batch() }
+    }
+
+    /// The axis of an input's space that is summed over, and the other one.
     const fn axes(self, input: Input) -> [usize; 2] {
         let batch = self.batch();
         if let Input::Lhs(_) = input { [batch + 1, batch] } else { [batch, batch + 1] }
@@ -132,33 +127,23 @@ impl<'a> Source<'a> {
 /// The pass of a schedule.
 fn pass(source: Source<'_>, names: &Names) -> Pass {
     let (group, lanes, schedule) = (source.group, source.lanes(), source.scheduled.schedule);
-    let arena = crate::kernel::Arena::default();
+    let arena = Arena::default();
     let mut shader = Shader::new(&arena, names, group);
     for access in &group.accesses {
         shader.buffer(access.access.slot, access.dtype, lanes, false);
     }
     let extents = Extents::of_outputs(&mut shader, group, source.sum.values.len() as u32);
-    weights::declare(&mut shader, source, &extents);
+    let weights = weights::declare(&mut shader, source, &extents);
     Epilogue::new(group, extents.axes, COMPUTED, lanes, lanes).declare(&mut shader);
     if lanes == 1 {
-        declare_finish_four(&mut shader, &extents);
+        declare_each(&mut shader, &extents.axes, "finish_four", COMPUTED);
     }
-    let mut main = Block::new();
+    let mut b = Block::new();
     let (step, moved) = ([schedule.rows, schedule.keys()], schedule.coop_matrix);
-    locate(&source.walk(), &mut shader, &extents, &mut main, step, moved);
-    if moved { coop_matrix::write(shader, main, source, extents) } else { tile::write(shader, main, source, extents) }
-}
-
-/// Declares `finish_four`, which is `finish` of four columns where that takes one.
-fn declare_finish_four<'k>(shader: &mut Shader<'k>, extents: &Extents<'k>) {
-    let (parameters, arguments) = (extents.axes.batch_parameters_text(), extents.axes.batch_arguments_text());
-    let (sums, names) = (extents.axes.sum_parameters_text("vec4<f32>"), extents.axes.sum_names());
-    let mut lines = Block::new();
-    lines.line(format!("fn finish_four(batch: u32, {parameters}row: u32, column: u32, {sums}) {{"));
-    for e in 0..4 {
-        let each: Vec<String> = names.iter().map(|name| format!("{name}[{e}]")).collect();
-        lines.line(format!("finish(batch, {arguments}row, column + {e}u, {});", each.join(", ")));
+    let place = locate(&source.walk(), &mut shader, &extents, &mut b, step, moved);
+    if moved {
+        coop_matrix::write(shader, b, source, extents)
+    } else {
+        tile::write(shader, b, source, extents, place, weights)
     }
-    lines.line("}");
-    shader.text(&lines);
 }

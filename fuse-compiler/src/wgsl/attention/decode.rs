@@ -1,18 +1,26 @@
-//! The text of schedules for few queries, whose time goes into reading keys and values once.
+//! Kernels for few queries, whose time goes into reading keys and values once.
 //!
 //! Groups of neighboring invocations share four keys at a time: each invocation reads its part of the keys' depth and of
 //! the values' columns, so that a group reads whole rows. The parts of the products are added through workgroup memory;
 //! then every invocation of a group knows its group's scores. Each group keeps its own largest score and sums, and the
 //! groups are combined at the end.
 
-use crate::kernel::Block;
 use fuse_artifact::{
-    CHAIN, CHAIN_END, Grid, Pass,
+    Grid, Pass,
     schedule::{DECODE_GROUPS, DECODE_KEYS, DECODE_LANES, DECODE_SPAN, Decode, LANES},
 };
 
-use super::{Extents, Input, LOWEST, Source, begin, four_keys, locate};
-use crate::wgsl::{names::Names, shader::Shader};
+use super::{
+    Extents, Input, Place, Source, VECTOR, begin,
+    four_keys::{self, Query},
+    locate,
+    output::{call_finish_numbers, call_finish_row, normalizer},
+    reference,
+};
+use crate::{
+    kernel::{Arena, Block, Scalar, Ty, Val},
+    wgsl::{epilogue::finish_call, names::Names, shader::Shader},
+};
 
 /// Invocations of a workgroup.
 const INVOCATIONS: u32 = DECODE_GROUPS * DECODE_LANES;
@@ -22,197 +30,195 @@ const COMBINED: u32 = 2;
 
 /// The pass of a schedule for few queries.
 pub(super) fn pass(source: Source<'_>, names: &Names, decode: Decode) -> Pass {
-    let arena = crate::kernel::Arena::default();
+    let arena = Arena::default();
     let (mut shader, extents) = begin(&arena, source, names);
     // Two sets of parts, so that one barrier per step is enough.
-    shader.workgroup_array_text("parts", "vec4<f32>", 2 * decode.queries * INVOCATIONS, 16);
-    shader.workgroup_array_text("group_rows", "vec2<f32>", decode.queries * DECODE_GROUPS, 8);
-    let mut main = Block::new();
-    locate(&source.walk(), &mut shader, &extents, &mut main, [decode.queries, DECODE_KEYS], false);
-    let mut text = DecodeText { shader, main, source, decode, extents };
-    text.prepare();
-    text.walk();
-    text.combine();
-    let DecodeText { mut shader, main, .. } = text;
-    shader.main = main;
+    let parts = shader.workgroup_array("parts", VECTOR, 2 * decode.queries * INVOCATIONS);
+    let pair = Ty::vector(Scalar::F32, 2);
+    let group_rows = shader.workgroup_array("group_rows", pair, decode.queries * DECODE_GROUPS);
+    let mut b = Block::new();
+    let place = locate(&source.walk(), &mut shader, &extents, &mut b, [decode.queries, DECODE_KEYS], false);
+    let lane = b.bind("lane", shader.local() % DECODE_LANES);
+    let group = b.bind("group", shader.local() / DECODE_LANES);
+    let mut kernel = DecodeKernel { shader, source, decode, extents, place, parts, group_rows, lane, group };
+    let depths = kernel.elements(&mut b, "depth", decode.depth, extents.depth);
+    let columns = kernel.elements(&mut b, "column", decode.columns, extents.columns());
+    let queries = kernel.prepare(&mut b, &depths, columns.len() as u32);
+    kernel.walk(&mut b, &queries, &depths, &columns);
+    kernel.combine(&mut b, &queries, &columns);
+    let mut shader = kernel.shader;
+    shader.main = b;
     shader.finish(Grid::Tiles { rows: decode.queries, columns: decode.columns }, INVOCATIONS)
 }
 
-struct DecodeText<'a> {
-    shader: Shader<'a>,
-    main: Block<'a>,
-    source: Source<'a>,
+struct DecodeKernel<'k> {
+    shader: Shader<'k>,
+    source: Source<'k>,
     decode: Decode,
-    extents: Extents<'a>,
+    extents: Extents<'k>,
+    place: Place<'k>,
+    /// The parts of products, and the largest score and the sum of exponentials of each group and query, in workgroup memory.
+    parts: Val<'k>,
+    group_rows: Val<'k>,
+    /// The invocation's number in its group, and the group's number.
+    lane: Val<'k>,
+    group: Val<'k>,
 }
 
-impl DecodeText<'_> {
-    /// Vectors of four along the depth and along the columns per invocation.
-    const fn vectors(&self) -> [u32; 2] {
-        [self.decode.depth / DECODE_SPAN, self.decode.columns / DECODE_SPAN]
+/// The first of four depths or columns, and the same inside the input.
+type Elements<'k> = Vec<[Val<'k>; 2]>;
+
+/// A query's elements, and its state.
+type Queries<'k> = Vec<(Vec<Val<'k>>, Query<'k>)>;
+
+impl<'k> DecodeKernel<'k> {
+    fn load(&mut self, input: Input, at: [Val<'k>; 2], exists: Option<Val<'k>>) -> Val<'k> {
+        four_keys::load(&mut self.shader, (self.source, &self.extents), input, at, exists)
     }
 
-    fn load(&mut self, input: Input, name: &str, at: [&str; 2], exists: Option<String>) {
-        let place = (self.source, &self.extents);
-        four_keys::load(&mut self.shader, &mut self.main, place, (input, name), at, exists);
+    /// Binds this invocation's depths or columns, of at most `count`.
+    fn elements(&self, b: &mut Block<'k>, name: &str, count: u32, extent: Val<'k>) -> Elements<'k> {
+        let element = |i: u32| {
+            let at = b.bind(format!("{name}{i}"), (self.shader.u32(i * DECODE_LANES) + self.lane) * LANES);
+            [at, b.bind(format!("inside_{name}{i}"), at.min(extent - LANES))]
+        };
+        (0..count / DECODE_SPAN).map(element).collect()
     }
 
     /// The condition that a depth exists, unless it always does.
-    fn depth_exists(&self, i: u32) -> Option<String> {
+    fn depth_exists(&self, depth: Val<'k>) -> Option<Val<'k>> {
         let always = self.source.attention.depth.as_constant() == Some(self.decode.depth.into());
-        (!always).then(|| format!("depth{i} < {}", self.extents.depth))
+        (!always).then(|| depth.lt(self.extents.depth))
     }
 
-    fn prepare(&mut self) {
-        let [depths, columns] = self.vectors();
-        self.main.line(format!("let lane = local % {DECODE_LANES}u;"));
-        self.main.line(format!("let group = local / {DECODE_LANES}u;"));
-        for i in 0..depths {
-            self.main.line(format!("let depth{i} = ({}u + lane) * {LANES}u;", i * DECODE_LANES));
-            self.main.line(format!("let inside_depth{i} = min(depth{i}, {} - {LANES}u);", self.extents.depth));
-        }
-        for i in 0..columns {
-            self.main.line(format!("let column{i} = ({}u + lane) * {LANES}u;", i * DECODE_LANES));
-            self.main.line(format!("let inside_column{i} = min(column{i}, {} - {LANES}u);", self.extents.columns()));
-        }
+    /// Loads the queries.
+    fn prepare(&mut self, b: &mut Block<'k>, depths: &Elements<'k>, columns: u32) -> Queries<'k> {
+        let mut queries = vec![];
         for m in 0..self.decode.queries {
-            self.main.line(format!("let query{m} = min(row0 + {m}u, {} - 1u);", self.extents.queries()));
-            for i in 0..depths {
-                let at = [format!("inside_depth{i}"), format!("query{m}")];
-                let exists = self.depth_exists(i);
-                self.load(Input::Query, &format!("q{m}_{i}"), [&at[0], &at[1]], exists);
+            let row = self.place.row0 + m;
+            let query = b.bind(format!("query{m}"), row.min(self.extents.queries() - 1));
+            let mut elements = vec![];
+            for (i, &[depth, inside]) in depths.iter().enumerate() {
+                let value = self.load(Input::Query, [inside, query], self.depth_exists(depth));
+                elements.push(b.bind(format!("q{m}_{i}"), value));
             }
-            self.main.line(format!("var largest{m} = negative_infinity;"));
-            self.main.line(format!("var total{m} = 0.0;"));
-            for i in 0..columns {
-                self.main.line(format!("var o{m}_{i} = vec4<f32>();"));
-            }
+            queries.push((elements, Query::declare(b, &self.place, [m, columns], row)));
         }
+        queries
     }
 
-    fn walk(&mut self) {
-        let [depths, columns] = self.vectors();
-        let keys = self.extents.keys().to_owned();
-        self.main.line("var turn = 0u;");
-        self.main.line(format!("for (var k0 = key_begin; k0 < key_end; k0 += {DECODE_KEYS}u) {{"));
-        self.main.line(format!("let key = k0 + group * {LANES}u;"));
-        for j in 0..LANES {
-            self.main.line(format!("let key{j} = min(key + {j}u, {keys} - 1u);"));
-            for i in 0..depths {
-                let (step, outer) = (format!("inside_depth{i}"), format!("key{j}"));
-                let exists = self.depth_exists(i);
-                self.load(Input::Key, &format!("k{j}_{i}"), [&step, &outer], exists);
+    fn walk(&mut self, b: &mut Block<'k>, queries: &Queries<'k>, depths: &Elements<'k>, columns: &Elements<'k>) {
+        let arena = self.shader.arena();
+        let Place { key_begin, key_end, .. } = self.place;
+        let turn = b.var("turn", arena.u32(0));
+        b.range("k0", key_begin, key_end, DECODE_KEYS, |b, k0| {
+            let key = b.bind("key", k0 + self.group * LANES);
+            let (mut places, mut keys, mut values) = (vec![], vec![], vec![]);
+            for j in 0..LANES {
+                let inside_key = b.bind(format!("key{j}"), (key + j).min(self.extents.keys() - 1));
+                places.push(inside_key);
+                let of_key = depths.iter().enumerate().map(|(i, &[depth, inside])| {
+                    let value = self.load(Input::Key, [inside, inside_key], self.depth_exists(depth));
+                    b.bind(format!("k{j}_{i}"), value)
+                });
+                keys.push(of_key.collect::<Vec<_>>());
             }
-        }
-        for j in 0..LANES {
-            for i in 0..columns {
-                let (step, outer) = (format!("key{j}"), format!("inside_column{i}"));
-                let exists = four_keys::exists(self.source, &self.extents, j, DECODE_KEYS);
-                self.load(Input::Value, &format!("v{j}_{i}"), [&step, &outer], exists);
+            for (&inside_key, j) in places.iter().zip(0..) {
+                let of_key = columns.iter().enumerate().map(|(i, &[_, inside])| {
+                    let exists = four_keys::exists(self.source, &self.extents, key + j, DECODE_KEYS);
+                    let value = self.load(Input::Value, [inside_key, inside], exists);
+                    b.bind(format!("v{j}_{i}"), value)
+                });
+                values.push(of_key.collect::<Vec<_>>());
             }
-        }
-        for m in 0..self.decode.queries {
-            let product = |j: u32| {
-                let terms: Vec<String> = (0..depths).map(|i| format!("dot(q{m}_{i}, k{j}_{i})")).collect();
-                terms.join(" + ")
-            };
-            let products: Vec<String> = (0..LANES).map(product).collect();
-            self.main.line(format!("{} = vec4<f32>({});", self.parts(m, "local"), products.join(", ")));
-        }
-        self.main.line("workgroupBarrier();");
-        for m in 0..self.decode.queries {
-            self.update(m);
-        }
-        self.main.line("turn = 1u - turn;");
-        self.main.line("}");
-    }
-
-    /// The parts of query `m` that an invocation holds.
-    fn parts(&self, m: u32, invocation: &str) -> String {
-        format!("parts[(turn * {}u + {m}u) * {INVOCATIONS}u + {invocation}]", self.decode.queries)
-    }
-
-    /// Takes the step's four keys into the sums of query `m`.
-    fn update(&mut self, m: u32) {
-        self.main.line(format!("var s{m} = vec4<f32>();"));
-        self.main.unrollable_line("x", "0u", &format!("{DECODE_LANES}u"), 1);
-        let part = self.parts(m, &format!("group * {DECODE_LANES}u + x"));
-        self.main.line(format!("s{m} += {part};"));
-        self.main.line("}");
-        let row = format!("row0 + {m}u");
-        four_keys::softmax(&mut self.main, (self.source, &self.extents), (m, &row), DECODE_KEYS);
-        for i in 0..self.vectors()[1] {
-            four_keys::add_outputs(&mut self.main, m, i, |j| format!("v{j}_{i}"));
-        }
+            let parts = |m: u32| (turn * self.decode.queries + m) * INVOCATIONS;
+            for ((query, _), m) in queries.iter().zip(0..) {
+                let product = |key: &Vec<Val<'k>>| {
+                    let terms = query.iter().zip(key).map(|(&query, &key)| query.dot(key));
+                    terms.reduce(|x, y| x + y).expect("there is some depth")
+                };
+                let products: Vec<Val<'k>> = keys.iter().map(product).collect();
+                b.set(self.parts.at(parts(m) + self.shader.local()), arena.construct(VECTOR, &products));
+            }
+            b.workgroup_barrier();
+            for ((_, query), m) in queries.iter().zip(0..) {
+                let s = b.var(format!("s{m}"), arena.construct(VECTOR, &[]));
+                b.unrollable("x", arena.u32(0), arena.u32(DECODE_LANES), 1, |b, x| {
+                    b.set(s, s + self.parts.at(parts(m) + self.group * DECODE_LANES + x));
+                });
+                let context = (self.source, &self.extents, &self.place);
+                let weights = query.softmax(b, context, [key, s], DECODE_KEYS);
+                for i in 0..columns.len() {
+                    let values: Vec<Val<'k>> = values.iter().map(|of_key| of_key[i]).collect();
+                    query.add_outputs(b, weights, i as u32, &values);
+                }
+            }
+            b.set(turn, arena.u32(1) - turn);
+        });
     }
 
     /// Combines the groups, each row and [`COMBINED`] vectors of columns at a time, and stores.
-    fn combine(&mut self) {
-        let queries = self.decode.queries;
-        self.main.line("if lane == 0u {");
-        for m in 0..queries {
-            let at = format!("{}u + group", m * DECODE_GROUPS);
-            self.main.line(format!("group_rows[{at}] = vec2<f32>(largest{m}, total{m});"));
-        }
-        self.main.line("}");
-        self.main.line("workgroupBarrier();");
-        for m in 0..queries {
-            let at = |x: &str| format!("group_rows[{}u + {x}]", m * DECODE_GROUPS);
-            self.main.line(format!("var most{m} = negative_infinity;"));
-            self.main.unrollable_line("x", "0u", &format!("{DECODE_GROUPS}u"), 1);
-            self.main.line(format!("most{m} = max(most{m}, {}.x);", at("x")));
-            self.main.line("}");
-            self.main.line(format!("let common{m} = select(most{m}, 0.0, most{m} < {LOWEST});"));
-            self.main.line(format!("var sum{m} = 0.0;"));
-            self.main.unrollable_line("x", "0u", &format!("{DECODE_GROUPS}u"), 1);
-            self.main.line(format!("sum{m} += {0}.y * exp({0}.x - common{m});", at("x")));
-            self.main.line("}");
-            let weight = format!("exp(largest{m} - common{m})");
-            if self.source.scheduled.schedule.is_split() {
-                self.main.line(format!("let factor{m} = {weight};"));
-                self.main.line("if local == 0u {");
-                self.main.line(format!("finish_row(batch, row0 + {m}u, most{m}, sum{m});"));
-                self.main.line("}");
-            } else {
-                self.main.line(format!("let factor{m} = {weight} * normalizer(sum{m});"));
+    fn combine(&self, b: &mut Block<'k>, queries: &Queries<'k>, columns: &Elements<'k>) {
+        let (arena, source, pair) = (self.shader.arena(), self.source, Ty::vector(Scalar::F32, 2));
+        b.when(self.lane.eq(0), |b| {
+            for ((_, Query { largest, total, .. }), m) in queries.iter().zip(0..) {
+                let at = arena.u32(m * DECODE_GROUPS) + self.group;
+                b.set(self.group_rows.at(at), arena.construct(pair, &[*largest, *total]));
             }
-            if self.source.stores_rows() {
-                let batch = self.extents.axes.batch_arguments_text();
-                self.main.line("if local == 0u {");
-                self.main.line(format!("finish_numbers(batch, {batch}row0 + {m}u, most{m}, sum{m});"));
-                self.main.line("}");
+        });
+        b.workgroup_barrier();
+        let mut factors = vec![];
+        for ((_, query), m) in queries.iter().zip(0..) {
+            let each_group = |b: &mut Block<'k>, add: &dyn Fn(&mut Block<'k>, Val<'k>)| {
+                b.unrollable("x", arena.u32(0), arena.u32(DECODE_GROUPS), 1, |b, x| {
+                    add(b, self.group_rows.at(arena.u32(m * DECODE_GROUPS) + x));
+                });
+            };
+            let most = b.var(format!("most{m}"), self.place.negative_infinity);
+            each_group(b, &|b, group| b.set(most, most.max(group.lane(0))));
+            let common = b.bind(format!("common{m}"), reference(most));
+            let sum = b.var(format!("sum{m}"), arena.f32(0.0));
+            each_group(b, &|b, group| b.set(sum, sum + group.lane(1) * (group.lane(0) - common).exp()));
+            let weight = (query.largest - common).exp();
+            let is_split = source.scheduled.schedule.is_split();
+            let factor = if is_split { weight } else { weight * normalizer(sum) };
+            factors.push(b.bind(format!("factor{m}"), factor));
+            let place = [self.place.batch, query.row];
+            if is_split {
+                b.when(self.shader.local().eq(0), |b| call_finish_row(b, place, [most, sum]));
+            }
+            if source.stores_rows() {
+                b.when(self.shader.local().eq(0), |b| call_finish_numbers(b, &self.extents, place, [most, sum]));
             }
         }
-        let columns: Vec<u32> = (0..self.vectors()[1]).collect();
         for (round, columns) in columns.chunks(COMBINED as usize).enumerate() {
             if round > 0 {
-                self.main.line("workgroupBarrier();");
+                b.workgroup_barrier();
             }
-            self.round(columns);
+            let mut outputs = vec![];
+            for ((_, query), factor) in queries.iter().zip(&factors) {
+                for (&[column, _], output) in columns.iter().zip(&query.outputs[round * COMBINED as usize..]) {
+                    outputs.push(([self.place.batch, query.row, column], *output * factor.splat(LANES)));
+                }
+            }
+            self.round(b, &outputs);
         }
     }
 
-    /// Each (row, vector of columns) is added up by one group of invocations.
-    fn round(&mut self, columns: &[u32]) {
-        let pairs: Vec<(u32, u32)> =
-            (0..self.decode.queries).flat_map(|m| columns.iter().map(move |&i| (m, i))).collect();
-        for (pair, (m, i)) in pairs.iter().enumerate() {
-            let at = pair as u32 * INVOCATIONS;
-            self.main.line(format!("parts[{at}u + local] = o{m}_{i} * vec4<f32>(factor{m});"));
+    /// Stores outputs, each of which one group of invocations adds up.
+    fn round(&self, b: &mut Block<'k>, outputs: &[([Val<'k>; 3], Val<'k>)]) {
+        let arena = self.shader.arena();
+        for (&(_, output), number) in outputs.iter().zip(0..) {
+            b.set(self.parts.at(arena.u32(number * INVOCATIONS) + self.shader.local()), output);
         }
-        self.main.line("workgroupBarrier();");
-        let batch = self.extents.axes.batch_arguments_text();
-        self.main.line(format!("{CHAIN}group {{"));
-        for (pair, (m, i)) in pairs.iter().enumerate() {
-            let at = pair as u32 * INVOCATIONS;
-            self.main.line(format!("if group == {pair}u {{"));
-            self.main.line("var output = vec4<f32>();");
-            self.main.unrollable_line("x", "0u", &format!("{DECODE_GROUPS}u"), 1);
-            self.main.line(format!("output += parts[{at}u + x * {DECODE_LANES}u + lane];"));
-            self.main.line("}");
-            self.main.line(format!("finish(batch, {batch}row0 + {m}u, column{i}, output);"));
-            self.main.line("}");
-        }
-        self.main.line(CHAIN_END);
+        b.workgroup_barrier();
+        b.chain(self.group, outputs.len() as u32, |b, number| {
+            let output = b.var("output", arena.construct(VECTOR, &[]));
+            b.unrollable("x", arena.u32(0), arena.u32(DECODE_GROUPS), 1, |b, x| {
+                let part = arena.u32(number * INVOCATIONS) + x * DECODE_LANES + self.lane;
+                b.set(output, output + self.parts.at(part));
+            });
+            b.run(finish_call("finish", &self.extents.axes, outputs[number as usize].0, &[output]));
+        });
     }
 }

@@ -1,64 +1,97 @@
 //! Steps of four keys of schedules whose invocations read their own: loads, and the online softmax.
 
-use crate::kernel::Block;
 use fuse_artifact::schedule::LANES;
 
-use super::{Extents, Input, LOWEST, Source};
-use crate::wgsl::{operand::read, shader::Shader, stage::is_multiple};
+use super::{Extents, Input, Place, Source, VECTOR, component_sum, largest_component, reference, score::score};
+use crate::{
+    kernel::{Block, Val},
+    wgsl::{operand::read, shader::Shader, stage::is_multiple},
+};
 
-/// Writes the load of four elements of an input into `name`. `step` and `outer` are coordinates along the axis that is summed
-/// over and along the other one, both inside the input; where `exists` does not hold, the value is zero.
+/// The state of a query: its largest score so far, the sum of exponentials, and the sums of weighted values.
+pub(super) struct Query<'k> {
+    /// The query's number in its invocation.
+    m: u32,
+    pub(super) row: Val<'k>,
+    pub(super) largest: Val<'k>,
+    pub(super) total: Val<'k>,
+    /// Vectors of four columns.
+    pub(super) outputs: Vec<Val<'k>>,
+}
+
+/// The exponentials of a query's scores of four keys, and the factor of outputs so far.
+#[derive(Clone, Copy)]
+pub(super) struct Weights<'k> {
+    weights: Val<'k>,
+    scale: Val<'k>,
+}
+
+/// Four elements of an input. `step` and `outer` are coordinates along the axis that is summed over and along the other one, both
+/// inside the input; where `exists` does not hold, the elements are zero.
 pub(super) fn load<'k>(
     shader: &mut Shader<'k>,
-    main: &mut Block<'k>,
     (source, extents): (Source<'_>, &Extents<'k>),
-    (input, name): (Input, &str),
-    [step, outer]: [&str; 2],
-    exists: Option<String>,
-) {
+    input: Input,
+    [step, outer]: [Val<'k>; 2],
+    exists: Option<Val<'k>>,
+) -> Val<'k> {
     let operand = source.operand(input, LANES);
-    let mut at = extents.axes.batch_names();
-    at.extend(if input == Input::Query { [outer.into(), step.into()] } else { [step.into(), outer.into()] });
-    let at = shader.raws(&at);
+    let place = if input == Input::Query { [outer, step] } else { [step, outer] };
+    let at: Vec<Val<'k>> = extents.axes.batch().into_iter().chain(place).collect();
     let value = read(shader, &operand, &at);
-    main.line(match exists {
-        Some(exists) => format!("let {name} = select(vec4<f32>(), {value}, {exists});"),
-        None => format!("let {name} = {value};"),
-    });
+    let zero = shader.arena().construct(value.ty(), &[]);
+    exists.map_or(value, |exists| exists.select(value, zero))
 }
 
-/// The condition that the key `j` after `key` exists, unless it always does in steps of so many keys.
-pub(super) fn exists(source: Source<'_>, extents: &Extents, j: u32, step: u32) -> Option<String> {
-    (!is_multiple(&source.attention.keys, step)).then(|| format!("key + {j}u < {}", extents.keys()))
+/// The condition that a key exists, unless it always does in steps of so many keys.
+pub(super) fn exists<'k>(source: Source<'_>, extents: &Extents<'k>, key: Val<'k>, step: u32) -> Option<Val<'k>> {
+    (!is_multiple(&source.attention.keys, step)).then(|| key.lt(extents.keys()))
 }
 
-/// Takes `s{m}`, the products of query `m` (which is `row` of the result) and the four keys from `key` on, in steps of so many
-/// keys: declares `weights{m}` and `scale{m}`, by which outputs so far are to be scaled.
-pub(super) fn softmax<'k>(
-    main: &mut Block<'k>,
-    (source, extents): (Source<'_>, &Extents<'k>),
-    (m, row): (u32, &str),
-    step: u32,
-) {
-    let batch = extents.axes.batch_arguments_text();
-    main.line(format!("s{m} = score({batch}{row}, key, s{m});"));
-    if !is_multiple(&source.attention.keys, step) {
-        let exists = format!("vec4<u32>(key) + vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>({})", extents.keys());
-        main.line(format!("s{m} = select(vec4<f32>(negative_infinity), s{m}, {exists});"));
+impl<'k> Query<'k> {
+    /// Declares the state of query `m`, which is `row` of the result, with so many vectors of columns.
+    pub(super) fn declare(b: &mut Block<'k>, place: &Place<'k>, [m, vectors]: [u32; 2], row: Val<'k>) -> Self {
+        let arena = row.arena();
+        let largest = b.var(format!("largest{m}"), place.negative_infinity);
+        let total = b.var(format!("total{m}"), arena.f32(0.0));
+        let outputs = (0..vectors).map(|i| b.var(format!("o{m}_{i}"), arena.construct(VECTOR, &[])));
+        Self { m, row, largest, total, outputs: outputs.collect() }
     }
-    let most = format!("max(max(s{m}.x, s{m}.y), max(s{m}.z, s{m}.w))");
-    main.line(format!("let larger{m} = max(largest{m}, {most});"));
-    main.line(format!("let reference{m} = select(larger{m}, 0.0, larger{m} < {LOWEST});"));
-    main.line(format!("let scale{m} = exp(largest{m} - reference{m});"));
-    main.line(format!("let weights{m} = exp(s{m} - vec4<f32>(reference{m}));"));
-    main.line(format!("largest{m} = larger{m};"));
-    main.line(format!("total{m} = total{m} * scale{m} + dot(weights{m}, vec4<f32>(1.0));"));
-}
 
-/// Adds what four keys' values, of which `value` tells the names, give to the `i`-th vector of outputs of query `m`.
-pub(super) fn add_outputs<'k>(main: &mut Block<'k>, m: u32, i: u32, value: impl Fn(u32) -> String) {
-    main.line(format!("o{m}_{i} *= vec4<f32>(scale{m});"));
-    for j in 0..LANES {
-        main.line(format!("o{m}_{i} = fma(vec4<f32>(weights{m}[{j}]), {}, o{m}_{i});", value(j)));
+    /// Takes `s`, the products of the query and the four keys from `key` on, in steps of so many keys.
+    pub(super) fn softmax(
+        &self,
+        b: &mut Block<'k>,
+        (source, extents, place): (Source<'_>, &Extents<'k>, &Place<'k>),
+        [key, s]: [Val<'k>; 2],
+        step: u32,
+    ) -> Weights<'k> {
+        let Self { m, row, largest, total, .. } = *self;
+        b.set(s, score(extents, [row, key], s));
+        if !is_multiple(&source.attention.keys, step) {
+            b.set(s, extents.four_exist(key).select(s, place.negative_infinity.splat(LANES)));
+        }
+        let larger = b.bind(format!("larger{m}"), largest.max(largest_component(s)));
+        let reference = b.bind(format!("reference{m}"), reference(larger));
+        let scale = b.bind(format!("scale{m}"), (largest - reference).exp());
+        let weights = b.bind(format!("weights{m}"), (s - reference.splat(LANES)).exp());
+        b.set(largest, larger);
+        b.set(total, total * scale + component_sum(weights));
+        Weights { weights, scale }
+    }
+
+    /// Adds what four keys' values give to the `i`-th vector of outputs.
+    pub(super) fn add_outputs(
+        &self,
+        b: &mut Block<'k>,
+        Weights { weights, scale }: Weights<'k>,
+        i: u32,
+        values: &[Val<'k>],
+    ) {
+        let output = self.outputs[i as usize];
+        b.set(output, output * scale.splat(LANES));
+        for (&value, j) in values.iter().zip(0..) {
+            b.set(output, weights.lane(j).splat(LANES).fma(value, output));
+        }
     }
 }

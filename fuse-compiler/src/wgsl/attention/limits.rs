@@ -14,20 +14,20 @@ use crate::{
 /// Beyond this, 32-bit integers in a comparison may wrap around, and a limit derived from it would be wrong.
 const EXACT: f32 = 1_073_741_824.0;
 
-/// Narrows `key_begin` (to a multiple of `step`) and `key_end` for the queries `row0 .. row0 + rows`; whether by what is loaded.
+/// Narrows the keys `begin` (to a multiple of `step`) `.. end` for the queries `row0 .. row0 + rows`; true if by loaded values.
 pub(super) fn apply<'k>(
     walk: &Walk<'_>,
     shader: &mut Shader<'k>,
     extents: &Extents<'k>,
     b: &mut Block<'k>,
     [rows, step]: [u32; 2],
+    [row0, begin, end]: [Val<'k>; 3],
 ) -> bool {
     let limits = &walk.limits;
     if limits.is_empty() {
         return false;
     }
     let arena = shader.arena();
-    let [row0, begin, end] = ["row0", "key_begin", "key_end"].map(|name| arena.name(name, Ty::U32));
     let integer = |value: i64| arena.literal(Literal::I32(value as i32));
     let float = |value: f32| arena.literal(Literal::F32(value));
     let first_query = b.bind("first_query", row0.convert(Scalar::I32));

@@ -7,7 +7,7 @@ use crate::{
     fusion::{Group, Store, attention::is_of_row},
     kernel::{Block, Function, Literal, Ty, Val},
     wgsl::{
-        epilogue::{Epilogue, finish_call, parameters, place_parameters},
+        epilogue::{Epilogue, declare_each, parameters, place_parameters},
         expr::emit,
         operand::{Operand, OperandPlace, load},
         shader::{Shader, to_storage},
@@ -19,7 +19,7 @@ use crate::{
 pub(super) fn declare<'k>(shader: &mut Shader<'k>, group: &Group, extents: &Extents<'k>, lanes: u32) {
     declare_epilogue(shader, group, extents, lanes);
     if lanes == 1 {
-        declare_vector(shader, extents);
+        declare_each(shader, &extents.axes, "finish_four", COMPUTED);
     }
 }
 
@@ -94,18 +94,14 @@ pub(in crate::wgsl) fn call_finish_numbers<'k>(
     b.run(batch.arena().call("finish_numbers", &arguments, Ty::Void));
 }
 
-/// `finish` of four columns where `finish` takes one.
-fn declare_vector<'k>(shader: &mut Shader<'k>, extents: &Extents<'k>) {
-    let arena = shader.arena();
-    let [batch, row, column] = ["batch", "row", "column"].map(|name| arena.name(name, Ty::U32));
-    let output = arena.name("output", Ty::of(COMPUTED, 4));
-    let body = Block::of(|b| {
-        for e in 0..4 {
-            b.run(finish_call("finish", &extents.axes, [batch, row, column + e], &[output.lane(e)]));
-        }
-    });
-    let parameters = place_parameters(&extents.axes).into_iter().chain(parameters(&[output])).collect();
-    shader.function(Function { name: "finish_four".to_owned(), parameters, result: None, body });
+/// Calls `finish_row` for a row.
+pub(super) fn call_finish_row<'k>(b: &mut Block<'k>, [batch, row]: [Val<'k>; 2], [largest, total]: [Val<'k>; 2]) {
+    b.run(batch.arena().call("finish_row", &[batch, row, largest, total], Ty::Void));
+}
+
+/// The factor of outputs whose exponentials add up to `total`.
+pub(in crate::wgsl) fn normalizer(total: Val<'_>) -> Val<'_> {
+    total.arena().call("normalizer", &[total], total.ty())
 }
 
 /// The name of the function that takes four outputs.

@@ -43,6 +43,12 @@ pub(super) fn declare<'k>(shader: &mut Shader<'k>, source: Source<'_>, extents: 
     }
 }
 
+/// The scores of a query and the four keys from `key` on, from their products.
+pub(super) fn score<'k>(extents: &Extents<'k>, [row, key]: [Val<'k>; 2], products: Val<'k>) -> Val<'k> {
+    let arguments: Vec<Val<'k>> = extents.axes.batch().into_iter().chain([row, key, products]).collect();
+    products.arena().call("score", &arguments, products.ty())
+}
+
 /// Binds `x…`, what the program of scores or weights reads, of a row and columns inside.
 pub(in crate::wgsl) fn bind_loads<'k>(
     shader: &mut Shader<'k>,

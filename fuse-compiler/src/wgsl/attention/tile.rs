@@ -1,427 +1,303 @@
-//! The text of tiled schedules.
+//! Tiled kernels.
 //!
 //! A workgroup holds a tile of queries in workgroup memory, transposed. For each step of keys it computes a tile of
-//! scores in registers, takes the rows' largest scores together through workgroup memory, writes the exponentials to
+//! scores in registers, reduces the rows' largest scores through workgroup memory, writes the exponentials to
 //! workgroup memory, transposed, and multiplies them with the values. Keys and values pass through workgroup memory in
 //! slices; while one is multiplied, the next is on its way into registers. Invocations that share a row are neighbors;
-//! each adds up the exponentials of its own scores, and only at the end are those sums taken together.
+//! each adds up the exponentials of its own scores, and only at the end are those sums added.
 
-use crate::kernel::{Block, Ty};
-use std::collections::BTreeSet;
-
-use fuse_artifact::{Grid, Pass, schedule::AttentionTile};
-
-use super::{COMPUTED, Extents, Input, LOWEST, Source, begin, locate, output::finish};
-use crate::wgsl::{
-    names::Names,
-    rank_one,
-    shader::Shader,
-    stage::{Stage, is_multiple, swizzle},
+use fuse_artifact::{
+    Grid, Pass,
+    schedule::{AttentionTile, LANES},
 };
 
-/// The array of exponentials, for each key its rows.
-const WEIGHTS: &str = "weights";
-/// The array of the invocations' parts of what is known of each row.
-const ROW_PARTS: &str = "row_parts";
+use super::{
+    Extents, Input, Place, Source, VECTOR, begin, component_sum, largest_component, locate,
+    output::{call_finish_numbers, call_finish_row, finish, normalizer},
+    reference,
+    score::score,
+};
+use crate::{
+    kernel::{Arena, Block, Val},
+    wgsl::{
+        epilogue::finish_call,
+        names::Names,
+        row_tile::{RowTile, Shape, Sums, SumsType},
+        shader::Shader,
+        stage::{Layout, Stage, is_multiple},
+    },
+};
 
 /// The pass of a tiled schedule.
 pub(super) fn pass(source: Source<'_>, names: &Names, tile: AttentionTile) -> Pass {
-    let arena = crate::kernel::Arena::default();
+    let AttentionTile { queries, keys, rows, across, depth_step, value_step, columns, resident, .. } = tile;
+    let arena = Arena::default();
     let (mut shader, extents) = begin(&arena, source, names);
-    let mut array = |name: &str, elements: u32| shader.workgroup_array_text(name, "vec4<f32>", elements / 4, 16);
-    array("query_tile", tile.query_elements());
-    array("stage", tile.stage_elements());
-    array(WEIGHTS, tile.weight_elements());
-    if !tile.parts_share_weights() {
-        array(ROW_PARTS, tile.across * tile.queries);
-    }
-    let mut main = Block::new();
-    locate(&source.walk(), &mut shader, &extents, &mut main, [tile.queries, tile.keys], false);
-    let stage = |input, array, steps, span| {
-        Stage::new(source.staged(&extents, input, tile.lanes), array, [steps, span, tile.invocations()])
+    let mut array = |name: &str, elements: u32| shader.workgroup_array(name, VECTOR, elements / LANES);
+    let query_tile = array("query_tile", tile.query_elements());
+    let stage = array("stage", tile.stage_elements());
+    let weights = array("weights", tile.weight_elements());
+    let row_parts = if tile.parts_share_weights() { weights } else { array("row_parts", across * queries) };
+    let mut b = Block::new();
+    let place = locate(&source.walk(), &mut shader, &extents, &mut b, [queries, keys], false);
+    let scores = SumsType::declare(&mut shader, "Scores", "add_scores", [rows, tile.scores() / LANES]);
+    let outputs = SumsType::declare(&mut shader, "Outputs", "add_outputs", [rows, tile.outputs() / LANES]);
+    let shape = Shape { rows: queries, invocation_rows: rows, across, keys, depth_step, value_step };
+    let row_tile = RowTile::new(&shader, &mut b, shape, place.row0, [stage, weights]);
+    let mut slices = |input, array, [steps, span]: [u32; 2], swizzled| {
+        let layout = Layout { array, steps, span, invocations: tile.invocations(), swizzled };
+        Stage::new(&mut shader, &mut b, source.staged(&extents, input, tile.lanes), layout)
     };
-    let query = stage(Input::Query, "query_tile", tile.depth_step, tile.queries);
     // Queries that stay are written once, and read by few invocations at a time.
-    let query = if tile.resident { query.in_place() } else { query };
-    let key = stage(Input::Key, "stage", tile.depth_step, tile.keys);
-    let value = stage(Input::Value, "stage", tile.value_step, tile.columns);
-    let mut text = AttentionKernel { shader, main, source, tile, extents, query, key, value };
-    text.declare_sums();
-    text.prepare();
-    text.walk();
-    text.store();
-    let AttentionKernel { mut shader, main, .. } = text;
-    shader.main = main;
-    shader.finish(Grid::Tiles { rows: tile.queries, columns: tile.columns }, tile.invocations())
+    let query = slices(Input::Query, query_tile, [depth_step, queries], !resident);
+    let key = slices(Input::Key, stage, [depth_step, keys], true);
+    let value = slices(Input::Value, stage, [value_step, columns], true);
+    let mut kernel =
+        AttentionKernel { shader, source, tile, extents, place, row_tile, row_parts, scores, query, key, value };
+    if resident {
+        kernel.load_queries(&mut b);
+    }
+    let state = kernel.declare_state(&mut b, outputs);
+    kernel.walk(&mut b, &state);
+    kernel.store(&mut b, &state);
+    let mut shader = kernel.shader;
+    shader.main = b;
+    shader.finish(Grid::Tiles { rows: queries, columns }, tile.invocations())
 }
 
-struct AttentionKernel<'a> {
-    shader: Shader<'a>,
-    main: Block<'a>,
-    source: Source<'a>,
+struct AttentionKernel<'k> {
+    shader: Shader<'k>,
+    source: Source<'k>,
     tile: AttentionTile,
-    extents: Extents<'a>,
-    query: Stage<'a>,
-    key: Stage<'a>,
-    value: Stage<'a>,
+    extents: Extents<'k>,
+    place: Place<'k>,
+    row_tile: RowTile<'k>,
+    /// The array that rows' parts of maxima and sums pass through.
+    row_parts: Val<'k>,
+    scores: SumsType,
+    query: Stage<'k>,
+    key: Stage<'k>,
+    value: Stage<'k>,
 }
 
-impl AttentionKernel<'_> {
-    /// Vectors of four rows per invocation.
-    const fn row_groups(&self) -> u32 {
-        self.tile.rows / 4
-    }
+/// The state of an invocation's rows: in vectors of four rows the largest scores and the sums of exponentials, and the outputs.
+struct State<'k> {
+    largest: Vec<Val<'k>>,
+    totals: Vec<Val<'k>>,
+    outputs: Sums<'k>,
+}
 
-    /// Vectors of four rows of a tile.
-    const fn row_vectors(&self) -> u32 {
-        self.tile.queries / 4
-    }
-
-    /// Vectors of four scores and of four outputs per row of an invocation.
-    const fn vectors(&self) -> [u32; 2] {
-        [self.tile.scores() / 4, self.tile.outputs() / 4]
-    }
-
-    /// The array that rows' parts of maxima and sums pass through.
-    const fn row_parts(&self) -> &'static str {
-        if self.tile.parts_share_weights() { WEIGHTS } else { ROW_PARTS }
-    }
-
-    /// Vectors of four columns of a tile.
-    const fn column_vectors(&self) -> u32 {
-        self.tile.columns / 4
-    }
-
-    /// Declares the sums of scores and outputs, and the functions that add the products of one step to them.
-    fn declare_sums(&mut self) {
-        let [scores, outputs] = self.vectors();
-        rank_one::declare(
-            &mut self.shader,
-            ["Scores", "add_scores"],
-            Ty::of(COMPUTED, 4),
-            [self.tile.rows, scores],
-            &[String::new()],
-        );
-        rank_one::declare(
-            &mut self.shader,
-            ["Outputs", "add_outputs"],
-            Ty::of(COMPUTED, 4),
-            [self.tile.rows, outputs],
-            &[String::new()],
-        );
-    }
-
-    /// Places of this invocation, the resident queries, and what is kept for each row.
-    fn prepare(&mut self) {
-        let AttentionTile { across, rows, queries, .. } = self.tile;
-        self.main.line(format!("let tx = local % {across}u;"));
-        self.main.line(format!("let ty = local / {across}u;"));
-        for g in 0..self.row_groups() {
-            self.main.line(format!("let rows{g} = ty + {}u;", g * (queries / rows)));
+impl<'k> AttentionKernel<'k> {
+    fn declare_state(&self, b: &mut Block<'k>, outputs: SumsType) -> State<'k> {
+        let (mut largest, mut totals) = (vec![], vec![]);
+        for g in 0..self.row_tile.rows.len() {
+            largest.push(b.var(format!("largest{g}"), self.place.negative_infinity.splat(LANES)));
+            totals.push(b.var(format!("total{g}"), self.shader.arena().construct(VECTOR, &[])));
         }
-        for step in (0..self.tile.depth_step.max(self.tile.value_step)).step_by(4) {
-            if step < 16 {
-                self.main.line(format!("let tx{0} = tx ^ {0}u;", swizzle(step)));
-            }
-        }
-        for stage in [&self.query, &self.key, &self.value] {
-            stage.declare(&mut self.shader, &mut self.main);
-        }
-        if self.tile.resident {
-            self.load_queries();
-        }
-        for g in 0..self.row_groups() {
-            self.main.line(format!("var largest{g} = vec4<f32>(negative_infinity);"));
-            self.main.line(format!("var total{g} = vec4<f32>();"));
-        }
-        self.main.line("var o = Outputs();");
+        State { largest, totals, outputs: outputs.var(&self.shader, b, "o") }
     }
 
-    fn load_queries(&mut self) {
-        let (step, vectors) = (self.tile.depth_step, self.row_vectors());
-        self.main.line(format!("for (var d0 = 0u; d0 < {}; d0 += {step}u) {{", self.extents.depth));
-        self.query.fetch(&mut self.shader, &mut self.main, "d0", "row0");
-        let first = format!("d0 * {vectors}u");
-        self.query.fill(&mut self.shader, &mut self.main, ["d0", "row0", &first]);
-        self.main.line("}");
+    fn load_queries(&mut self, b: &mut Block<'k>) {
+        let row0 = self.place.row0;
+        b.range("d0", self.shader.u32(0), self.extents.depth, self.tile.depth_step, |b, d0| {
+            self.query.fetch(&mut self.shader, b, [d0, row0]);
+            self.query.fill(&mut self.shader, b, [d0, row0], d0 * self.row_tile.row_vectors());
+        });
     }
 
     /// Loads a slice of the keys, and of the queries where these are not resident.
-    fn fetch_keys(&mut self, depth: &str, first: &str) {
-        self.key.fetch(&mut self.shader, &mut self.main, depth, first);
+    fn fetch_keys(&mut self, b: &mut Block<'k>, [depth, first]: [Val<'k>; 2]) {
+        self.key.fetch(&mut self.shader, b, [depth, first]);
         if !self.tile.resident {
-            self.query.fetch(&mut self.shader, &mut self.main, depth, "row0");
+            self.query.fetch(&mut self.shader, b, [depth, self.place.row0]);
         }
     }
 
-    fn fetch_values(&mut self, first: &str) {
-        self.value.fetch(&mut self.shader, &mut self.main, first, "0u");
+    fn fetch_values(&mut self, b: &mut Block<'k>, first: Val<'k>) {
+        let zero = self.shader.u32(0);
+        self.value.fetch(&mut self.shader, b, [first, zero]);
     }
 
-    /// Whether there may be no depth at all.
+    /// True if there may be no depth at all.
     fn may_lack_depth(&self) -> bool {
         // Schedules with vector loads require some depth.
         self.tile.lanes == 1 && self.source.attention.depth.as_constant().is_none_or(|depth| depth == 0)
     }
 
-    fn walk(&mut self) {
-        let keys = self.tile.keys;
-        let some_depth = if self.may_lack_depth() { format!(" && {} > 0u", self.extents.depth) } else { String::new() };
-        self.main.line(format!("if key_begin < key_end{some_depth} {{"));
-        self.fetch_keys("0u", "key_begin");
-        self.main.line("}");
-        self.main.line(format!("for (var k0 = key_begin; k0 < key_end; k0 += {keys}u) {{"));
-        self.scores();
-        self.softmax();
-        self.outputs(&some_depth);
-        self.main.line("}");
+    /// The condition that there are keys from `first` on, and some depth.
+    fn more_keys(&self, first: Val<'k>) -> Val<'k> {
+        let more = first.lt(self.place.key_end);
+        if self.may_lack_depth() { more.and(self.extents.depth.gt(0)) } else { more }
+    }
+
+    fn walk(&mut self, b: &mut Block<'k>, state: &State<'k>) {
+        let Place { key_begin, key_end, .. } = self.place;
+        let zero = self.shader.u32(0);
+        b.when(self.more_keys(key_begin), |b| self.fetch_keys(b, [zero, key_begin]));
+        b.range("k0", key_begin, key_end, self.tile.keys, |b, k0| {
+            let scores = self.scores(b, k0);
+            self.softmax(b, state, scores, k0);
+            self.add_outputs(b, state, scores, k0);
+        });
     }
 
     /// The products of queries and keys.
-    fn scores(&mut self) {
-        let step = self.tile.depth_step;
+    fn scores(&mut self, b: &mut Block<'k>, k0: Val<'k>) -> Sums<'k> {
+        let (step, depth, row0, zero) = (self.tile.depth_step, self.extents.depth, self.place.row0, self.shader.u32(0));
         if self.may_lack_depth() {
-            self.main.line(format!("if {} == 0u {{", self.extents.depth));
-            self.fetch_values("k0");
-            self.main.line("}");
+            b.when(depth.eq(0), |b| self.fetch_values(b, k0));
         }
-        self.main.line("var c = Scores();");
-        self.main.line(format!("for (var d0 = 0u; d0 < {}; d0 += {step}u) {{", self.extents.depth));
-        self.key.fill(&mut self.shader, &mut self.main, ["d0", "k0", "0u"]);
-        if !self.tile.resident {
-            self.query.fill(&mut self.shader, &mut self.main, ["d0", "row0", "0u"]);
-        }
-        self.main.line("workgroupBarrier();");
-        self.main.line(format!("if d0 + {step}u < {} {{", self.extents.depth));
-        self.fetch_keys(&format!("d0 + {step}u"), "k0");
-        self.main.line("} else {");
-        self.fetch_values("k0");
-        self.main.line("}");
-        let row_vectors = self.row_vectors();
-        let first = if self.tile.resident { format!("d0 * {row_vectors}u + ") } else { String::new() };
-        let turns: BTreeSet<u32> = (0..step).map(|d| self.query.turn(d)).collect();
-        for g in 0..self.row_groups() {
-            for turn in &turns {
-                let moved = if *turn > 0 { format!("(rows{g} ^ {turn}u)") } else { format!("rows{g}") };
-                self.main.line(format!("let query{g}_{turn} = {first}{moved};"));
+        let scores = self.scores.var(&self.shader, b, "c");
+        b.range("d0", zero, depth, step, |b, d0| {
+            self.key.fill(&mut self.shader, b, [d0, k0], zero);
+            if !self.tile.resident {
+                self.query.fill(&mut self.shader, b, [d0, row0], zero);
             }
-        }
-        for d in 0..step {
-            let turn = self.query.turn(d);
-            let mut arguments = String::from("&c");
-            for g in 0..self.row_groups() {
-                arguments += &format!(", query_tile[query{g}_{turn} + {}u]", d * row_vectors);
-            }
-            for j in 0..self.vectors()[0] {
-                let at = d * (self.tile.keys / 4) + j * self.tile.across;
-                arguments += &format!(", stage[tx{} + {at}u]", swizzle(d));
-            }
-            self.main.line(format!("add_scores({arguments});"));
-        }
-        self.main.line("workgroupBarrier();");
-        self.main.line("}");
+            b.workgroup_barrier();
+            b.when((d0 + step).lt(depth), |b| self.fetch_keys(b, [d0 + step, k0]));
+            b.otherwise(|b| self.fetch_values(b, k0));
+            self.row_tile.add_products(b, scores, &self.query, |rows, turn| {
+                let moved = if turn > 0 { rows ^ turn } else { rows };
+                if self.tile.resident { d0 * self.row_tile.row_vectors() + moved } else { moved }
+            });
+            b.workgroup_barrier();
+        });
+        scores
     }
 
-    /// The row (in the workgroup) and the first key or column (in the tile) of an invocation's vector of four.
-    fn place(&self, i: u32, j: u32) -> [String; 2] {
-        let row = format!("row0 + rows{} * 4u + {}u", i / 4, i % 4);
-        [row, format!("(tx + {}u) * 4u", j * self.tile.across)]
+    /// The place in workgroup memory of the part of some rows that the invocation with this number among its neighbors has.
+    fn row_part(&self, tx: Val<'k>, rows: Val<'k>) -> Val<'k> {
+        self.row_parts.at(tx * self.row_tile.row_vectors() + rows)
     }
 
-    /// From products to exponentials: scores, the rows' largest, and what follows for sums so far.
-    fn softmax(&mut self) {
-        let AttentionTile { rows, across, keys, .. } = self.tile;
-        let [scores, outputs] = self.vectors();
-        let (row_vectors, parts) = (self.row_vectors(), self.row_parts());
-        let batch = self.extents.axes.batch_arguments_text();
+    /// Updates a variable `{name}{g}` per vector of rows with the parts of all invocations that share the rows.
+    fn reduce(
+        &self,
+        b: &mut Block<'k>,
+        name: &str,
+        first: impl Fn(usize) -> Val<'k>,
+        merge: impl Fn(Val<'k>, Val<'k>) -> Val<'k>,
+    ) -> Vec<Val<'k>> {
+        let (arena, rows) = (self.shader.arena(), &self.row_tile.rows);
+        let reduced: Vec<Val<'k>> = (0..rows.len()).map(|g| b.var(format!("{name}{g}"), first(g))).collect();
+        b.unrollable("x", arena.u32(0), arena.u32(self.tile.across), 1, |b, x| {
+            for (&variable, &rows) in reduced.iter().zip(rows) {
+                b.set(variable, merge(variable, self.row_part(x, rows)));
+            }
+        });
+        reduced
+    }
+
+    /// A vector of what each of four rows has.
+    fn of_rows(&self, g: usize, value: impl FnMut(u32) -> Val<'k>) -> Val<'k> {
+        let first = 4 * g as u32;
+        let values: Vec<Val<'k>> = (first..first + 4).map(value).collect();
+        self.shader.arena().construct(VECTOR, &values)
+    }
+
+    /// Turns products into exponentials of scores relative to the rows' largest, and scales sums so far.
+    fn softmax(&self, b: &mut Block<'k>, state: &State<'k>, scores: Sums<'k>, k0: Val<'k>) {
+        let AttentionTile { rows, keys, .. } = self.tile;
+        let row_tile = &self.row_tile;
         for i in 0..rows {
-            for j in 0..scores {
-                let [row, key] = self.place(i, j);
-                self.main.line(format!("c.s{i}_{j} = score({batch}{row}, k0 + {key}, c.s{i}_{j});"));
+            for (j, products) in (0..).zip(scores.row(i)) {
+                let place = [row_tile.row(i), k0 + row_tile.column(j)];
+                b.set(products, score(&self.extents, place, products));
             }
         }
         if !is_multiple(&self.source.attention.keys, keys) {
-            self.main.line(format!("if k0 + {keys}u > {} {{", self.extents.keys()));
-            for j in 0..scores {
-                let [_, key] = self.place(0, j);
-                let lanes = format!("vec4<u32>(k0 + {key}) + vec4<u32>(0u, 1u, 2u, 3u)");
-                self.main.line(format!("let exists{j} = {lanes} < vec4<u32>({});", self.extents.keys()));
-                for i in 0..rows {
-                    let masked = format!("select(vec4<f32>(negative_infinity), c.s{i}_{j}, exists{j})");
-                    self.main.line(format!("c.s{i}_{j} = {masked};"));
+            b.when((k0 + keys).gt(self.extents.keys()), |b| {
+                for j in 0..self.tile.scores() / LANES {
+                    let exists = b.bind(format!("exists{j}"), self.extents.four_exist(k0 + row_tile.column(j)));
+                    for i in 0..rows {
+                        let score = scores.at(i, j);
+                        b.set(score, exists.select(score, self.place.negative_infinity.splat(LANES)));
+                    }
                 }
-            }
-            self.main.line("}");
+            });
         }
-        for g in 0..self.row_groups() {
-            let largest = |i: u32| {
-                let mut row = format!("c.s{i}_0");
-                for j in 1..scores {
-                    row = format!("max({row}, c.s{i}_{j})");
-                }
-                row
-            };
-            for i in 4 * g..4 * g + 4 {
-                self.main.line(format!("let most{i} = {};", largest(i)));
-            }
-            let row = |i: u32| format!("max(max(most{i}.x, most{i}.y), max(most{i}.z, most{i}.w))");
-            let rows: Vec<String> = (4 * g..4 * g + 4).map(row).collect();
-            let most = format!("vec4<f32>({})", rows.join(", "));
-            self.main.line(format!("{parts}[tx * {row_vectors}u + rows{g}] = {most};"));
+        for (g, &rows) in row_tile.rows.iter().enumerate() {
+            let most = self.of_rows(g, |i| {
+                let most = scores.row(i).reduce(|x, y| x.max(y)).expect("an invocation has scores");
+                largest_component(b.bind(format!("most{i}"), most))
+            });
+            b.set(self.row_part(row_tile.tx, rows), most);
         }
-        self.main.line("workgroupBarrier();");
-        for g in 0..self.row_groups() {
-            self.main.line(format!("var larger{g} = largest{g};"));
-        }
-        self.main.unrollable_line("x", "0u", &format!("{across}u"), 1);
-        for g in 0..self.row_groups() {
-            self.main.line(format!("larger{g} = max(larger{g}, {parts}[x * {row_vectors}u + rows{g}]);"));
-        }
-        self.main.line("}");
+        b.workgroup_barrier();
+        let larger = self.reduce(b, "larger", |g| state.largest[g], |x, y| x.max(y));
         if self.tile.parts_share_weights() {
-            self.main.line("workgroupBarrier();");
+            b.workgroup_barrier();
         }
-        for g in 0..self.row_groups() {
-            let nothing_seen = format!("larger{g} < vec4<f32>({LOWEST})");
-            self.main.line(format!("let reference{g} = select(larger{g}, vec4<f32>(), {nothing_seen});"));
-            self.main.line(format!("let scale{g} = exp(largest{g} - reference{g});"));
-            self.main.line(format!("largest{g} = larger{g};"));
+        let (mut references, mut scales) = (vec![], vec![]);
+        for (g, (&larger, &largest)) in larger.iter().zip(&state.largest).enumerate() {
+            let reference = b.bind(format!("reference{g}"), reference(larger));
+            references.push(reference);
+            scales.push(b.bind(format!("scale{g}"), (largest - reference).exp()));
+            b.set(largest, larger);
         }
         for i in 0..rows {
-            let (g, e) = (i / 4, i % 4);
-            for j in 0..scores {
-                self.main.line(format!("c.s{i}_{j} = exp(c.s{i}_{j} - vec4<f32>(reference{g}[{e}]));"));
+            let of_row = |vectors: &[Val<'k>]| vectors[i as usize / 4].lane(i % 4).splat(LANES);
+            for score in scores.row(i) {
+                b.set(score, (score - of_row(&references)).exp());
             }
-            for j in 0..outputs {
-                self.main.line(format!("o.s{i}_{j} *= vec4<f32>(scale{g}[{e}]);"));
+            for output in state.outputs.row(i) {
+                b.set(output, output * of_row(&scales));
             }
         }
-        self.add_totals();
-    }
-
-    /// Adds the exponentials of each row.
-    fn add_totals(&mut self) {
-        let [scores, _] = self.vectors();
-        for g in 0..self.row_groups() {
-            let row = |i: u32| {
-                let sum = (0..scores).map(|j| format!("c.s{i}_{j}")).collect::<Vec<_>>().join(" + ");
-                format!("dot({sum}, vec4<f32>(1.0))")
-            };
-            let rows: Vec<String> = (4 * g..4 * g + 4).map(row).collect();
-            self.main.line(format!("total{g} = total{g} * scale{g} + vec4<f32>({});", rows.join(", ")));
+        for (g, (&total, &scale)) in state.totals.iter().zip(&scales).enumerate() {
+            let sums = self
+                .of_rows(g, |i| component_sum(scores.row(i).reduce(|x, y| x + y).expect("an invocation has scores")));
+            b.set(total, total * scale + sums);
         }
     }
 
-    /// The products of exponentials and values: for each vector of scores of an invocation, those of all invocations.
-    fn outputs(&mut self, some_depth: &str) {
-        let [scores, _] = self.vectors();
-        for j in 0..scores {
-            self.write_weights(j);
-            self.add_outputs(j, some_depth);
+    /// Adds the products of exponentials and values: for each vector of scores of an invocation, those of all invocations.
+    fn add_outputs(&mut self, b: &mut Block<'k>, state: &State<'k>, scores: Sums<'k>, k0: Val<'k>) {
+        let AttentionTile { across, keys, .. } = self.tile;
+        let zero = self.shader.u32(0);
+        let next = Block::of(|b| {
+            b.when(self.more_keys(k0 + keys), |b| self.fetch_keys(b, [zero, k0 + keys]));
+        });
+        for j in 0..self.tile.scores() / LANES {
+            self.row_tile.write_weights(b, j as usize, |i| scores.at(i, j));
+            let keys = [j, j + 1].map(|j| j * LANES * across);
+            let (products, ends) = ((state.outputs, &self.value), [k0, self.place.key_end]);
+            self.row_tile.add_values(&mut self.shader, b, products, ends, keys, |_, b| b.append(&next));
         }
     }
 
-    /// Writes the `j`-th vectors of exponentials to workgroup memory: for each key its rows.
-    fn write_weights(&mut self, j: u32) {
-        let row_vectors = self.row_vectors();
-        for g in 0..self.row_groups() {
-            self.main.line(format!("let weight{g}_{j} = rows{g} ^ (tx % {}u);", weight_turns(row_vectors)));
-            for e in 0..4 {
-                let row = |i: u32| format!("c.s{i}_{j}[{e}]");
-                let rows = (4 * g..4 * g + 4).map(row).collect::<Vec<_>>().join(", ");
-                self.main
-                    .line(format!("{WEIGHTS}[(tx * 4u + {e}u) * {row_vectors}u + weight{g}_{j}] = vec4<f32>({rows});"));
-            }
+    fn store(&self, b: &mut Block<'k>, state: &State<'k>) {
+        let AttentionTile { rows, lanes, .. } = self.tile;
+        let (split, row_tile, batch) = (self.source.scheduled.schedule.is_split(), &self.row_tile, self.place.batch);
+        for (&rows, &total) in row_tile.rows.iter().zip(&state.totals) {
+            b.set(self.row_part(row_tile.tx, rows), total);
         }
-    }
-
-    fn add_outputs(&mut self, j: u32, some_depth: &str) {
-        let AttentionTile { keys, value_step, across, .. } = self.tile;
-        let (row_vectors, turns) = (self.row_vectors(), weight_turns(self.row_vectors()));
-        let (begin, end) = (j * 4 * across, (j + 1) * 4 * across);
-        self.main.line(format!("for (var v0 = {begin}u; v0 < {end}u && k0 + v0 < key_end; v0 += {value_step}u) {{"));
-        self.value.fill(&mut self.shader, &mut self.main, ["k0 + v0", "0u", "0u"]);
-        self.main.line("workgroupBarrier();");
-        self.main.line(format!("if v0 + {value_step}u < {keys}u && k0 + v0 + {value_step}u < key_end {{"));
-        self.fetch_values(&format!("k0 + v0 + {value_step}u"));
-        self.main.line(format!("}} else if k0 + {keys}u < key_end{some_depth} {{"));
-        self.fetch_keys("0u", &format!("k0 + {keys}u"));
-        self.main.line("}");
-        if begin > 0 {
-            self.main.line(format!("let w0 = v0 - {begin}u;"));
-        }
-        let w0 = if begin > 0 { "w0" } else { "v0" };
-        // The vectors of a key's rows were moved by the number of its group of four.
-        for turn in 0..value_step / 4 {
-            for g in 0..self.row_groups() {
-                let moved = format!("(rows{g} ^ (({w0} / 4u + {turn}u) % {turns}u))");
-                self.main.line(format!("let at{g}_{turn} = {w0} * {row_vectors}u + {moved};"));
-            }
-        }
-        for k in 0..value_step {
-            let mut arguments = String::from("&o");
-            for g in 0..self.row_groups() {
-                arguments += &format!(", {WEIGHTS}[at{g}_{} + {}u]", k / 4, k * row_vectors);
-            }
-            for j in 0..self.vectors()[1] {
-                let at = k * self.column_vectors() + j * across;
-                arguments += &format!(", stage[tx{} + {at}u]", swizzle(k));
-            }
-            self.main.line(format!("add_outputs({arguments});"));
-        }
-        self.main.line("workgroupBarrier();");
-        self.main.line("}");
-    }
-
-    fn store(&mut self) {
-        let AttentionTile { rows, across, lanes, .. } = self.tile;
-        let (split, row_vectors, parts) =
-            (self.source.scheduled.schedule.is_split(), self.row_vectors(), self.row_parts());
-        for g in 0..self.row_groups() {
-            self.main.line(format!("{parts}[tx * {row_vectors}u + rows{g}] = total{g};"));
-        }
-        self.main.line("workgroupBarrier();");
-        for g in 0..self.row_groups() {
-            self.main.line(format!("var sum{g} = vec4<f32>();"));
-        }
-        self.main.unrollable_line("x", "0u", &format!("{across}u"), 1);
-        for g in 0..self.row_groups() {
-            self.main.line(format!("sum{g} += {parts}[x * {row_vectors}u + rows{g}];"));
-        }
-        self.main.line("}");
-        let finish = finish(split, lanes);
-        let batch = self.extents.axes.batch_arguments_text();
+        b.workgroup_barrier();
+        let zero = self.shader.arena().construct(VECTOR, &[]);
+        let sums = self.reduce(b, "sum", |_| zero, |x, y| x + y);
+        let of_row = |vectors: &[Val<'k>], i: u32| vectors[i as usize / 4].lane(i % 4);
+        let numbers = |i: u32| ([batch, row_tile.row(i)], [&state.largest, &sums].map(|vectors| of_row(vectors, i)));
         if split {
-            self.main.line("if tx == 0u {");
-            for i in 0..rows {
-                let ([row, _], g, e) = (self.place(i, 0), i / 4, i % 4);
-                self.main.line(format!("finish_row(batch, {row}, largest{g}[{e}], sum{g}[{e}]);"));
-            }
-            self.main.line("}");
+            b.when(row_tile.tx.eq(0), |b| {
+                for (place, numbers) in (0..rows).map(numbers) {
+                    call_finish_row(b, place, numbers);
+                }
+            });
         }
         if self.source.stores_rows() {
-            self.main.line("if tx == 0u {");
-            for i in 0..rows {
-                let ([row, _], g, e) = (self.place(i, 0), i / 4, i % 4);
-                self.main.line(format!("finish_numbers(batch, {batch}{row}, largest{g}[{e}], sum{g}[{e}]);"));
-            }
-            self.main.line("}");
+            b.when(row_tile.tx.eq(0), |b| {
+                for (place, numbers) in (0..rows).map(numbers) {
+                    call_finish_numbers(b, &self.extents, place, numbers);
+                }
+            });
         }
         for i in 0..rows {
-            let (g, e) = (i / 4, i % 4);
-            if !split {
-                self.main.line(format!("let factor{i} = vec4<f32>(normalizer(sum{g}[{e}]));"));
-            }
-            for j in 0..self.vectors()[1] {
-                let [row, column] = self.place(i, j);
-                let output = if split { format!("o.s{i}_{j}") } else { format!("o.s{i}_{j} * factor{i}") };
-                self.main.line(format!("{finish}(batch, {batch}{row}, {column}, {output});"));
+            let factor = (!split).then(|| b.bind(format!("factor{i}"), normalizer(of_row(&sums, i)).splat(LANES)));
+            for (j, output) in (0..).zip(state.outputs.row(i)) {
+                let output = factor.map_or(output, |factor| output * factor);
+                let place = [batch, row_tile.row(i), row_tile.column(j)];
+                b.run(finish_call(finish(split, lanes), &self.extents.axes, place, &[output]));
             }
         }
     }
-}
-
-/// In how many ways the vectors of a key's rows are moved, against bank conflicts.
-const fn weight_turns(row_vectors: u32) -> u32 {
-    if row_vectors < 8 { row_vectors } else { 8 }
 }

@@ -1,125 +1,139 @@
-//! The text of schedules without workgroup memory: each invocation has a few queries, reads keys and values as it needs them,
-//! four at a time, and waits for no other. For adapters that run on processors.
+//! Kernels without workgroup memory: each invocation has a few queries, reads keys and values as it needs them, four at a time,
+//! and waits for no other. For adapters that run on processors.
 
-use crate::kernel::Block;
 use fuse_artifact::{
     Grid, Pass,
     schedule::{LANES, UNSTAGED_INVOCATIONS, Unstaged},
 };
 
-use super::{Extents, Input, Source, begin, four_keys, locate};
-use crate::wgsl::{names::Names, shader::Shader};
+use super::{
+    Extents, Input, Place, Source, VECTOR, begin,
+    four_keys::{self, Query, Weights},
+    locate,
+    output::{call_finish_numbers, normalizer},
+};
+use crate::{
+    kernel::{Arena, Block, Val},
+    wgsl::{epilogue::finish_call, names::Names, shader::Shader},
+};
 
 /// The pass of a schedule without workgroup memory.
 pub(super) fn pass(source: Source<'_>, names: &Names, unstaged: Unstaged) -> Pass {
-    let arena = crate::kernel::Arena::default();
+    let arena = Arena::default();
     let (mut shader, extents) = begin(&arena, source, names);
-    let mut main = Block::new();
-    locate(&source.walk(), &mut shader, &extents, &mut main, [unstaged.rows(), LANES], false);
-    let mut text = UnstagedText { shader, main, source, unstaged, extents };
-    text.prepare();
-    text.walk();
-    text.store();
-    let UnstagedText { mut shader, main, .. } = text;
-    shader.main = main;
+    let mut b = Block::new();
+    let place = locate(&source.walk(), &mut shader, &extents, &mut b, [unstaged.rows(), LANES], false);
+    let mut kernel = UnstagedKernel { shader, source, unstaged, extents, place };
+    let queries = kernel.prepare(&mut b);
+    kernel.walk(&mut b, &queries);
+    kernel.store(&mut b, &queries);
+    let mut shader = kernel.shader;
+    shader.main = b;
     shader.finish(Grid::Tiles { rows: unstaged.rows(), columns: unstaged.columns }, UNSTAGED_INVOCATIONS)
 }
 
-struct UnstagedText<'a> {
-    shader: Shader<'a>,
-    main: Block<'a>,
-    source: Source<'a>,
+struct UnstagedKernel<'k> {
+    shader: Shader<'k>,
+    source: Source<'k>,
     unstaged: Unstaged,
-    extents: Extents<'a>,
+    extents: Extents<'k>,
+    place: Place<'k>,
 }
 
-impl UnstagedText<'_> {
+/// A query inside the result, and its state.
+type Queries<'k> = Vec<(Val<'k>, Query<'k>)>;
+
+impl<'k> UnstagedKernel<'k> {
     /// Vectors of four columns.
     const fn vectors(&self) -> u32 {
         self.unstaged.columns / LANES
     }
 
-    fn load(&mut self, input: Input, name: &str, at: [&str; 2], exists: Option<String>) {
-        let place = (self.source, &self.extents);
-        four_keys::load(&mut self.shader, &mut self.main, place, (input, name), at, exists);
+    fn load(&mut self, input: Input, at: [Val<'k>; 2], exists: Option<Val<'k>>) -> Val<'k> {
+        four_keys::load(&mut self.shader, (self.source, &self.extents), input, at, exists)
     }
 
-    /// This invocation's queries, and what is kept for each.
-    fn prepare(&mut self) {
-        let queries = self.extents.queries().to_owned();
-        self.main.line(format!("let first = row0 + local * {}u;", self.unstaged.queries));
-        self.main.line(format!("if first >= {queries} {{"));
-        self.main.line("return;");
-        self.main.line("}");
-        for m in 0..self.unstaged.queries {
-            self.main.line(format!("let query{m} = min(first + {m}u, {queries} - 1u);"));
-            self.main.line(format!("var largest{m} = negative_infinity;"));
-            self.main.line(format!("var total{m} = 0.0;"));
-            for i in 0..self.vectors() {
-                self.main.line(format!("var o{m}_{i} = vec4<f32>();"));
-            }
-        }
+    /// This invocation's queries.
+    fn prepare(&self, b: &mut Block<'k>) -> Queries<'k> {
+        let (queries, rows) = (self.unstaged.queries, self.extents.queries());
+        let first = b.bind("first", self.place.row0 + self.shader.local() * queries);
+        b.return_if(first.ge(rows));
+        let query = |m: u32| {
+            let inside = b.bind(format!("query{m}"), (first + m).min(rows - 1));
+            (inside, Query::declare(b, &self.place, [m, self.vectors()], first + m))
+        };
+        (0..queries).map(query).collect()
     }
 
-    fn walk(&mut self) {
-        let keys = self.extents.keys().to_owned();
-        self.main.line(format!("for (var key = key_begin; key < key_end; key += {LANES}u) {{"));
-        for j in 0..LANES {
-            self.main.line(format!("let key{j} = min(key + {j}u, {keys} - 1u);"));
-        }
-        self.scores();
-        for m in 0..self.unstaged.queries {
-            let row = format!("first + {m}u");
-            four_keys::softmax(&mut self.main, (self.source, &self.extents), (m, &row), LANES);
-        }
-        self.outputs();
-        self.main.line("}");
+    fn walk(&mut self, b: &mut Block<'k>, queries: &Queries<'k>) {
+        let Place { key_begin, key_end, .. } = self.place;
+        b.range("key", key_begin, key_end, LANES, |b, key| {
+            let last = self.extents.keys() - 1;
+            let keys: Vec<Val<'k>> = (0..LANES).map(|j| b.bind(format!("key{j}"), (key + j).min(last))).collect();
+            let sums = self.scores(b, &keys, queries);
+            let context = (self.source, &self.extents, &self.place);
+            let weights = queries.iter().zip(sums).map(|((_, query), s)| query.softmax(b, context, [key, s], LANES));
+            let weights: Vec<Weights<'k>> = weights.collect();
+            self.outputs(b, (key, &keys), queries, &weights);
+        });
     }
 
     /// The products of queries and four keys.
-    fn scores(&mut self) {
-        for m in 0..self.unstaged.queries {
-            self.main.line(format!("var s{m} = vec4<f32>();"));
-        }
-        self.main.line(format!("for (var depth = 0u; depth < {}; depth += {LANES}u) {{", self.extents.depth));
-        for j in 0..LANES {
-            self.load(Input::Key, &format!("k{j}"), ["depth", &format!("key{j}")], None);
-        }
-        for m in 0..self.unstaged.queries {
-            self.load(Input::Query, &format!("q{m}"), ["depth", &format!("query{m}")], None);
-            let products: Vec<String> = (0..LANES).map(|j| format!("dot(q{m}, k{j})")).collect();
-            self.main.line(format!("s{m} += vec4<f32>({});", products.join(", ")));
-        }
-        self.main.line("}");
+    fn scores(&mut self, b: &mut Block<'k>, keys: &[Val<'k>], queries: &Queries<'k>) -> Vec<Val<'k>> {
+        let arena = self.shader.arena();
+        let sums: Vec<Val<'k>> =
+            (0..self.unstaged.queries).map(|m| b.var(format!("s{m}"), arena.construct(VECTOR, &[]))).collect();
+        b.range("depth", arena.u32(0), self.extents.depth, LANES, |b, depth| {
+            let keys = keys.iter().zip(0..).map(|(&key, j)| {
+                let value = self.load(Input::Key, [depth, key], None);
+                b.bind(format!("k{j}"), value)
+            });
+            let keys: Vec<Val<'k>> = keys.collect();
+            for ((m, &sum), &(query, _)) in sums.iter().enumerate().zip(queries) {
+                let query = self.load(Input::Query, [depth, query], None);
+                let query = b.bind(format!("q{m}"), query);
+                let products: Vec<Val<'k>> = keys.iter().map(|&key| query.dot(key)).collect();
+                b.set(sum, sum + arena.construct(VECTOR, &products));
+            }
+        });
+        sums
     }
 
-    /// The products of weights and values. What does not exist is zero, whatever the last value is.
-    fn outputs(&mut self) {
-        let columns = self.extents.columns().to_owned();
+    /// The products of weights and values. Values that do not exist are zero, whatever the last one is.
+    fn outputs(
+        &mut self,
+        b: &mut Block<'k>,
+        (key, keys): (Val<'k>, &[Val<'k>]),
+        queries: &Queries<'k>,
+        weights: &[Weights<'k>],
+    ) {
+        let last = self.extents.columns() - LANES;
         for i in 0..self.vectors() {
-            self.main.line("{");
-            self.main.line(format!("let column = min({}u, {columns} - {LANES}u);", i * LANES));
-            for j in 0..LANES {
-                let exists = four_keys::exists(self.source, &self.extents, j, LANES);
-                self.load(Input::Value, &format!("v{j}"), [&format!("key{j}"), "column"], exists);
-            }
-            for m in 0..self.unstaged.queries {
-                four_keys::add_outputs(&mut self.main, m, i, |j| format!("v{j}"));
-            }
-            self.main.line("}");
+            b.scope(|b| {
+                let column = b.bind("column", self.shader.u32(i * LANES).min(last));
+                let mut values = vec![];
+                for (&inside, j) in keys.iter().zip(0..) {
+                    let exists = four_keys::exists(self.source, &self.extents, key + j, LANES);
+                    let value = self.load(Input::Value, [inside, column], exists);
+                    values.push(b.bind(format!("v{j}"), value));
+                }
+                for ((_, query), &weights) in queries.iter().zip(weights) {
+                    query.add_outputs(b, weights, i, &values);
+                }
+            });
         }
     }
 
-    fn store(&mut self) {
-        let batch = self.extents.axes.batch_arguments_text();
-        for m in 0..self.unstaged.queries {
+    fn store(&self, b: &mut Block<'k>, queries: &Queries<'k>) {
+        let (extents, batch) = (&self.extents, self.place.batch);
+        for (m, (_, query)) in queries.iter().enumerate() {
             if self.source.stores_rows() {
-                self.main.line(format!("finish_numbers(batch, {batch}first + {m}u, largest{m}, total{m});"));
+                call_finish_numbers(b, extents, [batch, query.row], [query.largest, query.total]);
             }
-            self.main.line(format!("let factor{m} = vec4<f32>(normalizer(total{m}));"));
-            for i in 0..self.vectors() {
-                let output = format!("o{m}_{i} * factor{m}");
-                self.main.line(format!("finish(batch, {batch}first + {m}u, {}u, {output});", i * LANES));
+            let factor = b.bind(format!("factor{m}"), normalizer(query.total).splat(LANES));
+            for (&output, i) in query.outputs.iter().zip(0..) {
+                let column = self.shader.u32(i * LANES);
+                b.run(finish_call("finish", &extents.axes, [batch, query.row, column], &[output * factor]));
             }
         }
     }

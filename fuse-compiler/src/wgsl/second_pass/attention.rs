@@ -5,11 +5,12 @@ use fuse_artifact::{DType, Grid, Pass, Slot, Space, Uniform};
 
 use super::WORKGROUP;
 use crate::{
-    kernel::{Arena, Block, Literal, Ty},
+    kernel::{Arena, Block, Ty},
     wgsl::{
         attention::{
             COMPUTED, Extents, Source,
-            output::{self, ROW_WORDS},
+            output::{self, ROW_WORDS, normalizer},
+            reference,
         },
         epilogue::finish_call,
         grid,
@@ -31,7 +32,6 @@ pub(in crate::wgsl) fn attention(source: Source<'_>, names: &Names) -> Pass {
     output::declare_epilogue(&mut shader, group, &extents, lanes);
     let count = shader.uniform(Uniform::Count);
     let splits = shader.uniform(Uniform::Splits);
-    let zero = arena.literal(Literal::F32(0.0));
     let mut b = Block::new();
     let unit = grid::result_units(&mut shader, &mut b, &extents.axes, [WORKGROUP, lanes]);
     let shares = b.bind("shares", splits * unit.units + unit.line * (ROW_WORDS / lanes));
@@ -43,11 +43,11 @@ pub(in crate::wgsl) fn attention(source: Source<'_>, names: &Names) -> Pass {
     };
     let largest = b.var("largest", -shader.infinity());
     b.unrollable("s", arena.u32(0), splits, 1, |b, s| b.set(largest, largest.max(share(s, 0))));
-    let reference = b.bind("reference", largest.lt(arena.literal(Literal::F32(f32::MIN))).select(zero, largest));
-    let total = b.var("total", zero);
+    let reference = b.bind("reference", reference(largest));
+    let total = b.var("total", arena.f32(0.0));
     let output = b.var("output", arena.construct(Ty::of(COMPUTED, lanes), &[]));
     b.unrollable("s", arena.u32(0), splits, 1, |b, s| {
-        let weight = b.bind("weight", (share(s, 0) - reference).call("exp", &[]));
+        let weight = b.bind("weight", (share(s, 0) - reference).exp());
         b.set(total, total + weight * share(s, 1));
         b.set(output, output + weight * scratch.at(s * unit.units + unit.i));
     });
@@ -56,8 +56,7 @@ pub(in crate::wgsl) fn attention(source: Source<'_>, names: &Names) -> Pass {
             output::call_finish_numbers(b, &extents, [unit.batch, unit.row], [largest, total])
         });
     }
-    let normalizer = arena.call("normalizer", &[total], Ty::F32);
-    b.run(finish_call("finish", &extents.axes, [unit.batch, unit.row, unit.column], &[output * normalizer]));
+    b.run(finish_call("finish", &extents.axes, [unit.batch, unit.row, unit.column], &[output * normalizer(total)]));
     shader.main = b;
     shader.finish(Grid::Elements { per_workgroup: WORKGROUP * lanes }, WORKGROUP)
 }

@@ -1,0 +1,212 @@
+//! Tiles of rows in registers: the products of attentions and weighted sums with slices in workgroup memory.
+//!
+//! Neighboring invocations share rows. Each has its rows in groups of four, spread over the tile, and vectors of four keys or
+//! columns, `across` vectors apart. Weights go through workgroup memory, transposed: for each key its rows.
+
+use std::collections::BTreeSet;
+
+use super::{
+    attention::VECTOR,
+    rank_one,
+    shader::Shader,
+    stage::{Stage, swizzle},
+};
+use crate::kernel::{Block, Ty, Val};
+
+/// The extents of a tile.
+#[derive(Clone, Copy)]
+pub(super) struct Shape {
+    /// Rows of the tile.
+    pub(super) rows: u32,
+    /// Rows of an invocation, a multiple of 4.
+    pub(super) invocation_rows: u32,
+    /// Invocations that share a row.
+    pub(super) across: u32,
+    /// Keys of a step.
+    pub(super) keys: u32,
+    /// Depths of a slice of a product.
+    pub(super) depth_step: u32,
+    /// Keys of a slice of values.
+    pub(super) value_step: u32,
+}
+
+/// A tile: the places of an invocation, and arrays in workgroup memory.
+pub(super) struct RowTile<'k> {
+    shape: Shape,
+    row0: Val<'k>,
+    /// The invocation's number among those that share its rows.
+    pub(super) tx: Val<'k>,
+    /// `tx` as the swizzle of each four steps moves it.
+    turned: Vec<Val<'k>>,
+    /// The vectors of four rows of the invocation, in the tile.
+    pub(super) rows: Vec<Val<'k>>,
+    /// Slices of keys and of values.
+    stage: Val<'k>,
+    weights: Val<'k>,
+}
+
+/// A type of sums, which have so many vectors of four per row, and the function that adds to them.
+#[derive(Clone, Copy)]
+pub(super) struct SumsType {
+    ty: Ty,
+    function: &'static str,
+    vectors: u32,
+}
+
+/// Sums of an invocation.
+#[derive(Clone, Copy)]
+pub(super) struct Sums<'k> {
+    sums: Val<'k>,
+    ty: SumsType,
+}
+
+impl SumsType {
+    /// Declares the type and the function.
+    pub(super) fn declare(
+        shader: &mut Shader<'_>,
+        name: &str,
+        function: &'static str,
+        [rows, vectors]: [u32; 2],
+    ) -> Self {
+        let ty = rank_one::declare(shader, [name, function], VECTOR, [rows, vectors], &[String::new()]);
+        Self { ty, function, vectors }
+    }
+
+    /// Declares sums, which are zero.
+    pub(super) fn var<'k>(self, shader: &Shader<'k>, b: &mut Block<'k>, name: impl Into<String>) -> Sums<'k> {
+        Sums { sums: b.var(name, shader.arena().construct(self.ty, &[])), ty: self }
+    }
+}
+
+impl<'k> Sums<'k> {
+    /// The `j`-th vector of the `i`-th row.
+    pub(super) fn at(self, i: u32, j: u32) -> Val<'k> {
+        self.sums.field(&rank_one::field("", i, j))
+    }
+
+    /// The vectors of the `i`-th row.
+    pub(super) fn row(self, i: u32) -> impl Iterator<Item = Val<'k>> {
+        (0..self.ty.vectors).map(move |j| self.at(i, j))
+    }
+}
+
+impl<'k> RowTile<'k> {
+    /// Binds the places of the invocation.
+    pub(super) fn new(
+        shader: &Shader<'k>,
+        b: &mut Block<'k>,
+        shape: Shape,
+        row0: Val<'k>,
+        [stage, weights]: [Val<'k>; 2],
+    ) -> Self {
+        let Shape { rows, invocation_rows, across, depth_step, value_step, .. } = shape;
+        let tx = b.bind("tx", shader.local() % across);
+        let ty = b.bind("ty", shader.local() / across);
+        let vector = |g: u32| b.bind(format!("rows{g}"), ty + g * (rows / invocation_rows));
+        let rows = (0..invocation_rows / 4).map(vector).collect();
+        let turns = (0..depth_step.max(value_step).min(16)).step_by(4).map(swizzle);
+        let turned = turns.map(|turn| b.bind(format!("tx{turn}"), tx ^ turn)).collect();
+        Self { shape, row0, tx, turned, rows, stage, weights }
+    }
+
+    /// Vectors of four rows of the tile.
+    pub(super) const fn row_vectors(&self) -> u32 {
+        self.shape.rows / 4
+    }
+
+    /// The `i`-th row of the invocation.
+    pub(super) fn row(&self, i: u32) -> Val<'k> {
+        self.row0 + self.rows[i as usize / 4] * 4 + i % 4
+    }
+
+    /// The first key or column of the invocation's `j`-th vector.
+    pub(super) fn column(&self, j: u32) -> Val<'k> {
+        (self.tx + j * self.shape.across) * 4
+    }
+
+    /// Adds the products of the slices of a left operand and of keys. `place` moves a vector of rows by a turn of its slice.
+    pub(super) fn add_products(
+        &self,
+        b: &mut Block<'k>,
+        sums: Sums<'k>,
+        lhs: &Stage<'k>,
+        place: impl Fn(Val<'k>, u32) -> Val<'k>,
+    ) {
+        let steps = self.shape.depth_step;
+        let turns: BTreeSet<u32> = (0..steps).map(|d| lhs.turn(d)).collect();
+        let mut places = vec![];
+        for (&rows, g) in self.rows.iter().zip(0..) {
+            for &turn in &turns {
+                places.push((g, turn, b.bind(format!("lhs{g}_{turn}"), place(rows, turn))));
+            }
+        }
+        for d in 0..steps {
+            let rows = places.iter().filter(|(_, turn, _)| *turn == lhs.turn(d));
+            let rows = rows.map(|&(_, _, at)| lhs.array().at(at + d * self.row_vectors()));
+            self.add_step(b, sums, rows, d);
+        }
+    }
+
+    /// Adds the products of vectors of rows and the vectors of a step of the slice.
+    fn add_step(&self, b: &mut Block<'k>, Sums { sums, ty }: Sums<'k>, rows: impl Iterator<Item = Val<'k>>, step: u32) {
+        let first = self.turned[step as usize / 4 % 4];
+        let columns = (0..ty.vectors).map(|j| self.stage.at(first + (step * ty.vectors + j) * self.shape.across));
+        let arguments: Vec<Val<'k>> = [sums.pointer()].into_iter().chain(rows).chain(columns).collect();
+        b.run(sums.arena().call(ty.function, &arguments, Ty::Void));
+    }
+
+    /// The number of ways in which the vectors of a key's rows are moved, against bank conflicts.
+    const fn weight_turns(&self) -> u32 {
+        if self.row_vectors() < 8 { self.row_vectors() } else { 8 }
+    }
+
+    /// Writes weights, of which `weight` answers the vectors of four keys of a row, to workgroup memory; `number` is unique.
+    pub(super) fn write_weights(&self, b: &mut Block<'k>, number: usize, weight: impl Fn(u32) -> Val<'k>) {
+        for (&rows, g) in self.rows.iter().zip(0..) {
+            let place = b.bind(format!("weight{number}_{g}"), rows ^ (self.tx % self.weight_turns()));
+            for e in 0..4 {
+                let weights = [0, 1, 2, 3].map(|i| weight(4 * g + i).lane(e));
+                let weights = self.tx.arena().construct(VECTOR, &weights);
+                b.set(self.weights.at((self.tx * 4 + e) * self.row_vectors() + place), weights);
+            }
+        }
+    }
+
+    /// Adds the products of the weights and values of the keys `begin .. end` of the step that begins at `k0`. `next` loads what
+    /// comes after the step's last slice.
+    pub(super) fn add_values(
+        &self,
+        shader: &mut Shader<'k>,
+        b: &mut Block<'k>,
+        (sums, values): (Sums<'k>, &Stage<'k>),
+        [k0, key_end]: [Val<'k>; 2],
+        [begin, end]: [u32; 2],
+        next: impl FnOnce(&mut Shader<'k>, &mut Block<'k>),
+    ) {
+        let Shape { keys, value_step, .. } = self.shape;
+        let zero = shader.u32(0);
+        let begins = |v0: Val<'k>| (k0 + v0).lt(key_end);
+        b.range_while("v0", shader.u32(begin), end, value_step, begins, |b, v0| {
+            values.fill(shader, b, [k0 + v0, zero], zero);
+            b.workgroup_barrier();
+            let more = (v0 + value_step).lt(keys).and((k0 + v0 + value_step).lt(key_end));
+            b.when(more, |b| values.fetch(shader, b, [k0 + v0 + value_step, zero]));
+            b.otherwise(|b| next(shader, b));
+            let w0 = if begin > 0 { b.bind("w0", v0 - begin) } else { v0 };
+            // The vectors of a key's rows were moved by the number of its group of four.
+            let mut places = vec![];
+            for turn in 0..value_step / 4 {
+                let place = |(&rows, g): (&Val<'k>, u32)| {
+                    let moved = rows ^ ((w0 / 4 + turn) % self.weight_turns());
+                    b.bind(format!("at{g}_{turn}"), w0 * self.row_vectors() + moved)
+                };
+                places.push(self.rows.iter().zip(0..).map(place).collect::<Vec<_>>());
+            }
+            for k in 0..value_step {
+                let rows = places[k as usize / 4].iter().map(|&at| self.weights.at(at + k * self.row_vectors()));
+                self.add_step(b, sums, rows, k);
+            }
+            b.workgroup_barrier();
+        });
+    }
+}
