@@ -133,7 +133,7 @@ fn pass(source: Source<'_>, names: &Names) -> Pass {
         shader.buffer(access.access.slot, access.dtype, lanes, false);
     }
     let extents = Extents::of_outputs(&mut shader, group, source.sum.values.len() as u32);
-    let weights = weights::declare(&mut shader, source, &extents);
+    weights::declare(&mut shader, source, &extents);
     Epilogue::new(group, extents.axes, COMPUTED, lanes, lanes).declare(&mut shader);
     if lanes == 1 {
         declare_each(&mut shader, &extents.axes, "finish_four", COMPUTED);
@@ -141,9 +141,5 @@ fn pass(source: Source<'_>, names: &Names) -> Pass {
     let mut b = Block::new();
     let (step, moved) = ([schedule.rows, schedule.keys()], schedule.coop_matrix);
     let place = locate(&source.walk(), &mut shader, &extents, &mut b, step, moved);
-    if moved {
-        coop_matrix::write(shader, b, source, extents)
-    } else {
-        tile::write(shader, b, source, extents, place, weights)
-    }
+    if moved { coop_matrix::write(shader, b, source, extents) } else { tile::write(shader, b, source, extents, place) }
 }

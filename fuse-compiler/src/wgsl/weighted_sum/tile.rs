@@ -27,7 +27,6 @@ pub(super) fn write<'k>(
     source: Source<'k>,
     extents: Extents<'k>,
     place: Place<'k>,
-    weights: Ty,
 ) -> Pass {
     let tile = source.scheduled.schedule;
     let Tile { rows, invocation_rows, across, depth_step, value_step, columns, .. } = tile;
@@ -53,19 +52,8 @@ pub(super) fn write<'k>(
     let shape = Shape { rows, invocation_rows, across, keys: tile.keys(), depth_step, value_step };
     let row_tile = RowTile::new(&shader, &mut b, shape, place.row0, [stage, weight_tile]);
     let outputs: Vec<Sums<'k>> = (0..values.len()).map(|i| outputs.var(&shader, &mut b, format!("o{i}"))).collect();
-    let mut kernel = WeightedSumTile {
-        shader,
-        source,
-        tile,
-        extents,
-        place,
-        row_tile,
-        products,
-        values,
-        products_type,
-        outputs,
-        weights,
-    };
+    let mut kernel =
+        WeightedSumTile { shader, source, tile, extents, place, row_tile, products, values, products_type, outputs };
     kernel.walk(&mut b);
     kernel.store(&mut b);
     let mut shader = kernel.shader;
@@ -99,8 +87,6 @@ struct WeightedSumTile<'k> {
     values: Vec<Stage<'k>>,
     products_type: SumsType,
     outputs: Vec<Sums<'k>>,
-    /// The type of a row's weights.
-    weights: Ty,
 }
 
 impl<'k> WeightedSumTile<'k> {
@@ -156,7 +142,7 @@ impl<'k> WeightedSumTile<'k> {
         let mut weights = vec![];
         for i in 0..self.tile.invocation_rows {
             let products: Vec<Val<'k>> = products.iter().map(|product| product.at(i, 0)).collect();
-            let call = weights::call(&self.extents, [self.row_tile.row(i), key], &products, self.weights);
+            let call = weights::call(self.source, &self.extents, [self.row_tile.row(i), key], &products);
             let of_row = b.var(format!("w{i}"), call);
             weights.push((0..self.values.len()).map(|sum| of_row.field(&format!("w{sum}"))).collect::<Vec<_>>());
         }

@@ -13,8 +13,8 @@ use crate::{
 };
 
 /// Declares the type `Weights` with a vector `w0 …` for each sum, and `weights(b0 …, row, column, c0 …)`: those of a row and
-/// four neighboring keys, from their products. Rows and columns outside give values that are not used. Returns the type.
-pub(super) fn declare<'k>(shader: &mut Shader<'k>, source: Source<'_>, extents: &Extents<'k>) -> Ty {
+/// four neighboring keys, from their products. Rows and columns outside give values that are not used.
+pub(super) fn declare<'k>(shader: &mut Shader<'k>, source: Source<'_>, extents: &Extents<'k>) {
     let (lanes, arena) = (source.lanes(), shader.arena());
     let products = |lanes: u32| -> Vec<Val<'k>> {
         let ty = Ty::of(COMPUTED, lanes);
@@ -48,14 +48,6 @@ pub(super) fn declare<'k>(shader: &mut Shader<'k>, source: Source<'_>, extents: 
         let parameters = place(&products);
         shader.function(Function { name: "weights".to_owned(), parameters, result: Some(vectors), body });
     }
-    vectors
-}
-
-/// The weights, of this type, of a row and four neighboring keys.
-pub(super) fn call<'k>(extents: &Extents<'k>, place: [Val<'k>; 2], products: &[Val<'k>], ty: Ty) -> Val<'k> {
-    let arguments: Vec<Val<'k>> =
-        extents.axes.batch().into_iter().chain(place).chain(products.iter().copied()).collect();
-    place[0].arena().call("weights", &arguments, ty)
 }
 
 /// The fields of `Weights`.
