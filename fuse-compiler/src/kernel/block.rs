@@ -1,7 +1,5 @@
 //! Blocks: lists of statements under construction.
 
-use std::fmt;
-
 use fuse_artifact::constants::{MOST_ROUNDS, ROUNDS};
 
 use super::{Arena, IntoVal, Ty, Val};
@@ -39,8 +37,6 @@ pub enum Statement<'k> {
     WorkgroupBarrier,
     /// `storageBarrier();`
     StorageBarrier,
-    /// A line of shader text of a generator that has not moved to the IR.
-    Raw(String),
 }
 
 /// The values that a loop's counter takes.
@@ -275,21 +271,5 @@ impl<'k> Block<'k> {
     /// Waits for all invocations of the workgroup; writes to buffers before are seen after.
     pub fn storage_barrier(&mut self) {
         self.statements.push(Statement::StorageBarrier);
-    }
-
-    /// Adds a line of shader text.
-    pub fn line(&mut self, line: impl AsRef<str>) {
-        self.statements.push(Statement::Raw(line.as_ref().to_owned()));
-    }
-
-    /// Adds a line of shader text.
-    pub fn statement(&mut self, statement: fmt::Arguments<'_>) {
-        self.statements.push(Statement::Raw(statement.to_string()));
-    }
-
-    /// Starts a loop in shader text.
-    pub fn unrollable_line(&mut self, counter: &str, first: &str, end: &str, step: u32) {
-        let step = if step == 1 { "++".to_owned() } else { format!(" += {step}u") };
-        self.line(format!("for (var {counter} = {first}; {counter} < {end}; {counter}{step}) {{"));
     }
 }

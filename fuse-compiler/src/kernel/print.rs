@@ -148,19 +148,6 @@ impl Writer<'_> {
         self.text.extend(iter::repeat_n("  ", self.depth));
     }
 
-    /// A line of shader text; one that ends in `{` indents what follows, one that starts with `}` ends that.
-    fn raw(&mut self, line: &str) {
-        if line.starts_with('}') {
-            self.depth = self.depth.saturating_sub(1);
-        }
-        self.indent();
-        self.text.push_str(line);
-        self.text.push('\n');
-        if line.ends_with('{') {
-            self.depth += 1;
-        }
-    }
-
     /// A line of fixed parts and values.
     fn line(&mut self, parts: &[Part<'_>]) {
         self.indent();
@@ -266,7 +253,6 @@ impl Writer<'_> {
             Statement::Call(call) => self.line(&[V(*call), T(";")]),
             Statement::WorkgroupBarrier => self.line(&[T("workgroupBarrier();")]),
             Statement::StorageBarrier => self.line(&[T("storageBarrier();")]),
-            Statement::Raw(line) => self.raw(line),
         }
     }
 
@@ -298,7 +284,7 @@ impl Writer<'_> {
     fn unparenthesized(&mut self, id: u32, expr: &Expr) {
         match expr {
             Expr::Literal(literal) => self.literal(*literal),
-            Expr::Name(text) | Expr::Raw(text) => self.text.push_str(text),
+            Expr::Name(text) => self.text.push_str(text),
             Expr::Unary(op, x) => {
                 self.text.push_str(match op {
                     UnaryOp::Neg => "-",
@@ -469,26 +455,10 @@ fn precedence(expr: &Expr) -> Precedence {
             BinaryOp::LogicalOr => Precedence::Or,
             _ => Precedence::Relational,
         },
-        // Nobody knows what they are made of.
-        Expr::Operation(..) | Expr::Raw(_) => raw_precedence(expr),
+        // A row's text may have any operator.
+        Expr::Operation(..) => Precedence::Or,
         _ => Precedence::Primary,
     }
-}
-
-/// Text holds together as a name or a call does; other text is loose.
-fn raw_precedence(expr: &Expr) -> Precedence {
-    let Expr::Raw(text) = expr else { return Precedence::Or };
-    let mut depth = 0usize;
-    for char in text.chars() {
-        match char {
-            '(' | '[' => depth += 1,
-            ')' | ']' => depth = depth.saturating_sub(1),
-            'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '.' => {}
-            _ if depth > 0 => {}
-            _ => return Precedence::Or,
-        }
-    }
-    Precedence::Primary
 }
 
 /// True if WGSL allows the chain `x op y op z` although operands of `op` must be tighter.

@@ -76,7 +76,7 @@ pub enum Ty {
     },
     /// A structure, array or pointer of the arena.
     Compound(u16),
-    /// Not known: of shader text that generators still write themselves.
+    /// The type of an expression whose operands do not fit, which the verifier reports.
     Unknown,
 }
 

@@ -107,8 +107,6 @@ pub enum Expr {
     MatrixStore(u32, MatrixPlace<u32>),
     /// `x * y + z` of cooperative matrices.
     MatrixMultiplyAdd([u32; 3]),
-    /// Shader text of a generator that has not moved to the IR.
-    Raw(String),
 }
 
 /// Operands of operators: values, and numbers that take the other operand's type.
@@ -174,11 +172,6 @@ impl Arena {
         self.push(Expr::Name(name.into()), ty)
     }
 
-    /// An expression that is written as shader text.
-    pub fn raw(&self, text: impl Into<String>, ty: Ty) -> Val<'_> {
-        self.push(Expr::Raw(text.into()), ty)
-    }
-
     /// The call of a function.
     pub fn call<'k>(&'k self, name: impl Into<String>, arguments: &[Val<'k>], ty: Ty) -> Val<'k> {
         self.push(Expr::Call(name.into(), ids(arguments)), ty)
@@ -223,11 +216,6 @@ impl Arena {
     pub(super) fn parts<R>(&self, ty: Ty, read: impl FnOnce(&Compound) -> R) -> Option<R> {
         let Ty::Compound(number) = ty else { return None };
         self.compounds.borrow().get(usize::from(number)).map(read)
-    }
-
-    #[cfg(feature = "verify")]
-    pub(super) fn has_raw(&self) -> bool {
-        self.nodes.borrow().iter().any(|(expr, _)| matches!(expr, Expr::Raw(_)))
     }
 
     /// The value with this number.

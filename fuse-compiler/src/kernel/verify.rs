@@ -36,11 +36,6 @@ impl Module<'_, '_> {
     /// # Errors
     /// The first fault.
     pub fn verify(&self) -> Result<(), String> {
-        // Until the last generator has moved.
-        let raw = |block: &Block<'_>| has_text(block);
-        if self.arena.has_raw() || raw(self.main) || self.functions.iter().any(|function| raw(&function.body)) {
-            return Ok(());
-        }
         let mut names = HashSet::new();
         for function in &self.functions {
             if !names.insert(&*function.name) {
@@ -232,7 +227,6 @@ impl Walk<'_, '_, '_> {
                 self.expr(call.id())?;
             }
             Statement::WorkgroupBarrier | Statement::StorageBarrier => self.barrier()?,
-            Statement::Raw(_) => return Err("raw".to_owned()),
         }
         Ok(())
     }
@@ -343,7 +337,6 @@ impl Walk<'_, '_, '_> {
                 self.expr(*x)?
             }
             Expr::Call(name, arguments) => return self.call(id, name, arguments),
-            Expr::Raw(_) => return Err("raw".to_owned()),
             Expr::Operation(_, operands) => {
                 let operands: Vec<u32> = operands.iter().map(|&(_, operand)| operand).collect();
                 self.all(&operands)?
@@ -408,16 +401,6 @@ impl Walk<'_, '_, '_> {
 /// The variable of `p.rows`.
 fn root_name(name: &str) -> &str {
     name.split('.').next().unwrap_or(name)
-}
-
-fn has_text(block: &Block<'_>) -> bool {
-    block.statements.iter().any(|statement| match statement {
-        Statement::Raw(_) => true,
-        Statement::If(_, inner) | Statement::For(_, inner) | Statement::While(_, inner) | Statement::Scope(inner) => {
-            has_text(inner)
-        }
-        _ => false,
-    })
 }
 
 /// True if some statement of a block leaves the function.

@@ -45,10 +45,6 @@ use crate::{
     },
 };
 
-/// Below every score but -inf and NaN.
-// Until attention/coop_matrix.rs moves to the IR.
-pub(super) const LOWEST: &str = "-3.4028234663852886e38f";
-
 /// Four values.
 pub(super) const VECTOR: Ty = Ty::of(COMPUTED, LANES);
 

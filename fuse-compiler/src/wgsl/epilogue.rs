@@ -59,11 +59,6 @@ impl<'k> Axes<'k> {
         names.map(|name| self.arena().name(name, ty)).collect()
     }
 
-    /// The names of the accumulators of all products.
-    pub(super) fn sum_names(&self) -> Vec<String> {
-        self.product_suffixes().iter().map(|suffix| format!("sum{suffix}")).collect()
-    }
-
     /// The number of batches.
     pub(super) fn batches(&self, shader: &mut Shader<'k>) -> Val<'k> {
         let extents = (0..self.batch).map(|axis| shader.uniform(Uniform::Extent { axis: axis as u8 }));
@@ -112,11 +107,6 @@ impl<'k> Axes<'k> {
     /// The batch coordinates as parameters.
     pub(super) fn batch_parameters(&self) -> Vec<(String, Ty)> {
         self.batch_names().into_iter().map(|name| (name, Ty::U32)).collect()
-    }
-
-    /// Batch arguments of a call in shader text, with a trailing comma.
-    pub(super) fn batch_arguments_text(&self) -> String {
-        self.batch_names().iter().map(|name| format!("{name}, ")).collect()
     }
 }
 

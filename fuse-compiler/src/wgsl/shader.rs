@@ -62,8 +62,6 @@ struct Buffer {
 
 /// A declaration at module scope.
 enum Item<'k> {
-    /// Shader text of a generator that has not moved to the IR.
-    Text(Block<'k>),
     Function(Function<'k>),
     Structure(Ty),
     /// Says that the scales of a parameter are `f16`, until the runtime says otherwise.
@@ -99,16 +97,6 @@ impl<'k> Shader<'k> {
     /// The arena of its expressions.
     pub fn arena(&self) -> &'k Arena {
         self.arena
-    }
-
-    /// An expression that is written as shader text.
-    pub fn raw(&self, text: impl Into<String>, ty: Ty) -> Val<'k> {
-        self.arena.raw(text, ty)
-    }
-
-    /// Expressions of `u32` that are written as shader text.
-    pub fn raws(&self, texts: &[String]) -> Vec<Val<'k>> {
-        texts.iter().map(|text| self.raw(text, Ty::U32)).collect()
     }
 
     /// A literal `u32`.
@@ -219,34 +207,18 @@ impl<'k> Shader<'k> {
         self.arena.name(name, Ty::BOOL)
     }
 
-    /// True if [`declare`](Self::declare) or [`declares`](Self::declares) was given this name.
-    pub fn is_declared(&self, name: &str) -> bool {
-        self.declared.iter().any(|known| known == name)
-    }
-
     /// Notes that this name is declared; false if it was before.
     pub fn declares(&mut self, name: &str) -> bool {
-        let is_new = !self.is_declared(name);
+        let is_new = !self.declared.iter().any(|known| known == name);
         if is_new {
             self.declared.push(name.to_owned());
         }
         is_new
     }
 
-    /// Adds a declaration, as shader text, that others may ask for as well.
-    pub fn declare(&mut self, name: String, lines: Block<'k>) {
-        self.declared.push(name);
-        self.items.push(Item::Text(lines));
-    }
-
     /// The variable with the number of this workgroup's part of a sum, where several workgroups share sums.
     pub fn split(&self) -> Val<'k> {
         self.arena.name("split", Ty::U32)
-    }
-
-    /// Adds a declaration as shader text.
-    pub fn text(&mut self, lines: &Block<'k>) {
-        self.items.push(Item::Text(lines.clone()));
     }
 
     /// Adds a function.
@@ -283,12 +255,6 @@ impl<'k> Shader<'k> {
         };
         self.workgroup_bytes += count * element.lanes() * bytes;
         self.arena.name(name, ty)
-    }
-
-    /// Declares an array in workgroup memory whose type is given as text, of so many bytes each.
-    pub fn workgroup_array_text(&mut self, name: &str, ty: &str, count: u32, bytes: u32) {
-        self.items.push(Item::Text(Block::of(|b| b.line(format!("var<workgroup> {name}: array<{ty}, {count}>;")))));
-        self.workgroup_bytes += count * bytes;
     }
 
     /// Enables subgroup operations, for subgroups of at least `smallest` invocations.
@@ -389,20 +355,15 @@ impl<'k> Shader<'k> {
             global(&buffer.name, ty, !buffer.binding.writable && !self.pins_loads)
         }));
         let mut functions = vec![];
-        if self.items.iter().any(|item| matches!(item, Item::Text(_))) {
-            return;
-        }
         for item in &self.items {
             match item {
                 Item::Variable { name, ty, .. } => globals.push(global(name, *ty, false)),
                 Item::Function(function) => functions.push(function),
-                Item::Text(_) | Item::Structure(_) => {}
+                Item::Structure(_) => {}
             }
         }
         let module = Module { arena: self.arena, globals, functions, main: &self.main };
-        if let Err(error) = module.verify()
-            && !error.contains("raw")
-        {
+        if let Err(error) = module.verify() {
             panic!("{error} in\n{text}");
         }
     }
@@ -412,7 +373,6 @@ impl<'k> Shader<'k> {
         let mut text = self.helpers.text();
         for item in &self.items {
             match item {
-                Item::Text(lines) => text += &print::block(self.arena, checks, lines, 0),
                 Item::Function(function) => text += &print::function(self.arena, checks, function),
                 Item::Structure(ty) => text += &print::structure(self.arena, *ty),
                 Item::Variable { space, name, ty } => {

@@ -11,7 +11,7 @@ use fuse_artifact::{
 
 use super::{Extents, Input, Place, Source, VECTOR, weights};
 use crate::{
-    kernel::{Block, Ty, Val},
+    kernel::{Block, Val},
     wgsl::{
         epilogue::finish_call,
         row_tile::{RowTile, Shape, Sums, SumsType},
