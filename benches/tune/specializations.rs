@@ -8,7 +8,10 @@ use std::time::{Duration, Instant};
 use fuse_gpu::{
     __private::launch_dynamic,
     AdapterKind, ControlFlow, Device, Error, Tuning,
-    artifact::{CHAIN, Schedule, Variant, constants},
+    artifact::{
+        Schedule, Variant,
+        constants::{ROUNDS, SWITCH},
+    },
 };
 
 use crate::cases::Case;
@@ -28,10 +31,10 @@ fn all() -> [(&'static str, &'static str, Tuning); 5] {
     let written = || Tuning::default().unroll(1);
     [
         ("as written", "", written()),
-        ("unroll 2", constants::ROUNDS, written().unroll(2)),
-        ("unroll 4", constants::ROUNDS, written().unroll(4)),
-        ("if", "switch product {", written().control_flow(ControlFlow::If)),
-        ("switch", CHAIN, written().control_flow(ControlFlow::Switch)),
+        ("unroll 2", ROUNDS, written().unroll(2)),
+        ("unroll 4", ROUNDS, written().unroll(4)),
+        ("if", SWITCH, written().control_flow(ControlFlow::If)),
+        ("switch", SWITCH, written().control_flow(ControlFlow::Switch)),
     ]
 }
 

@@ -257,12 +257,6 @@ pub const UNIFORM_BLOCK: &str = "@group(0) @binding(0) var<uniform> p: Params;";
 /// Expression for [`Uniform::Workgroups`] in shaders.
 pub const UNIFORM_WORKGROUPS: &str = "p.workgroups";
 
-/// Marker before a chain of `if x == 0u {` that may become a `switch`; `x {` follows.
-pub const CHAIN: &str = "// switch ";
-
-/// Marker behind such a chain.
-pub const CHAIN_END: &str = "// default: {} }";
-
 /// Subgroup size of cooperative matrices.
 pub const COOP_MATRIX_SUBGROUP: u32 = 32;
 

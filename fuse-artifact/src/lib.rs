@@ -25,8 +25,8 @@ use std::borrow::Cow;
 pub use dtype::{DType, DTypes};
 pub use function::{Check, Function, Param, ParamKind, QuantizedSpec, Relation, Symbol, SymbolSource, TensorSpec};
 pub use kernel::{
-    Access, Binding, CHAIN, CHAIN_END, COOP_MATRIX_SUBGROUP, Domain, DomainKind, Features, Grid, Kernel, Pass, Require,
-    Scratch, Slot, Space, UNIFORM_BLOCK, UNIFORM_WORKGROUPS, Uniform, Variant, Work,
+    Access, Binding, COOP_MATRIX_SUBGROUP, Domain, DomainKind, Features, Grid, Kernel, Pass, Require, Scratch, Slot,
+    Space, UNIFORM_BLOCK, UNIFORM_WORKGROUPS, Uniform, Variant, Work,
 };
 pub use packing::Packing;
 pub use plan::{Plan, PlanGroup, Refusal};

@@ -17,6 +17,7 @@
 mod block;
 mod function;
 mod matrix;
+mod outline;
 pub mod print;
 mod types;
 mod value;
@@ -26,5 +27,6 @@ pub mod verify;
 pub use block::{Block, Statement};
 pub use function::Function;
 pub use matrix::{MatrixPlace, Order, Role};
+pub use outline::outline;
 pub use types::{Scalar, Ty};
 pub use value::{Arena, BinaryOp, Expr, IntoVal, Literal, UnaryOp, Val};

@@ -6,7 +6,10 @@ use std::collections::BTreeSet;
 use fuse_compiler::interp::run_bounded;
 use fuse_gpu::{
     ControlFlow, Device, Error, Tensor1, Tensor2, Tuning,
-    artifact::{CHAIN, Variant, constants::ROUNDS},
+    artifact::{
+        Variant,
+        constants::{ROUNDS, SWITCH},
+    },
     fuse,
 };
 use fuse_test_support::{adapter::Arguments, compare::compare, compile, data, wait};
@@ -185,7 +188,7 @@ fn tables_ask_for_specializations() {
 
 /// Parts of a shader that other specializations write differently.
 fn has_specializations(variant: &Variant) -> bool {
-    let marks = [ROUNDS, CHAIN, "switch "];
+    let marks = [ROUNDS, SWITCH];
     variant.passes.iter().any(|pass| marks.iter().any(|mark| pass.wgsl.contains(mark)))
 }
 

@@ -13,12 +13,8 @@ pub enum Statement<'k> {
     Var(String, Ty, Option<Val<'k>>),
     /// `place = value;`
     Set(Val<'k>, Val<'k>),
-    /// `if condition { … }`
-    If(Val<'k>, Block<'k>),
-    /// `if condition { … } else { … }`
-    IfElse(Val<'k>, Block<'k>, Block<'k>),
-    /// `if selector == 0u { … } if selector == 1u { … }`, which the runtime may turn into a `switch`.
-    Chain(Val<'k>, Vec<Block<'k>>),
+    /// `if condition { … }`, and `else { … }` if the second block is not empty.
+    If(Val<'k>, Block<'k>, Block<'k>),
     /// `for (var counter = begin; counter < end && also; counter += step) { … }`
     For(Range<'k>, Block<'k>),
     /// `for (var counter = first; counter > 0; counter /= 2) { … }`
@@ -122,30 +118,20 @@ impl<'k> Block<'k> {
 
     /// Runs statements where a condition holds.
     pub fn when(&mut self, condition: Val<'k>, then: impl FnOnce(&mut Self)) {
-        self.statements.push(Statement::If(condition, Self::of(then)));
+        self.when_else(condition, then, |_| {});
     }
 
     /// Runs some statements where a condition holds, and others where it does not.
     pub fn when_else(&mut self, condition: Val<'k>, then: impl FnOnce(&mut Self), otherwise: impl FnOnce(&mut Self)) {
-        self.statements.push(Statement::IfElse(condition, Self::of(then), Self::of(otherwise)));
+        self.statements.push(Statement::If(condition, Self::of(then), Self::of(otherwise)));
     }
 
     /// Runs statements where the condition of the `when` before does not hold.
     pub fn otherwise(&mut self, otherwise: impl FnOnce(&mut Self)) {
-        let Some(Statement::If(condition, then)) = self.statements.pop() else {
-            unreachable!("`otherwise` follows a `when`")
-        };
-        let otherwise = Self::of(otherwise);
-        self.statements.push(match otherwise.is_empty() {
-            true => Statement::If(condition, then),
-            false => Statement::IfElse(condition, then, otherwise),
-        });
-    }
-
-    /// Runs the case, of so many, that has the selector's number.
-    pub fn chain(&mut self, selector: Val<'k>, count: u32, mut case: impl FnMut(&mut Self, u32)) {
-        let cases = (0..count).map(|number| Self::of(|b| case(b, number))).collect();
-        self.statements.push(Statement::Chain(selector, cases));
+        match self.statements.last_mut() {
+            Some(Statement::If(_, _, block)) => *block = Self::of(otherwise),
+            _ => unreachable!("`otherwise` follows a `when`"),
+        }
     }
 
     /// Runs statements where a condition holds, or always.

@@ -6,7 +6,7 @@ use std::{
     iter,
 };
 
-use fuse_artifact::{CHAIN, CHAIN_END, constants::INDEX_PLACE};
+use fuse_artifact::constants::INDEX_PLACE;
 
 use super::{
     Arena, Block, Expr, Function, Literal, MatrixPlace, Order, Scalar, Statement, Ty, UnaryOp, Val, types::Compound,
@@ -189,26 +189,14 @@ impl Writer<'_> {
                 }
                 None => self.line(&[V(*place), T(" = "), V(*value), T(";")]),
             },
-            Statement::If(condition, then) => {
+            Statement::If(condition, then, otherwise) => {
                 self.line(&[T("if "), V(*condition), T(" {")]);
                 self.nested(then);
-                self.line(&[T("}")]);
-            }
-            Statement::IfElse(condition, then, otherwise) => {
-                self.line(&[T("if "), V(*condition), T(" {")]);
-                self.nested(then);
-                self.line(&[T("} else {")]);
-                self.nested(otherwise);
-                self.line(&[T("}")]);
-            }
-            Statement::Chain(selector, cases) => {
-                self.line(&[T(CHAIN), V(*selector), T(" {")]);
-                for (number, case) in cases.iter().enumerate() {
-                    self.line(&[T("if "), V(*selector), T(&format!(" == {number}u {{"))]);
-                    self.nested(case);
-                    self.line(&[T("}")]);
+                if !otherwise.is_empty() {
+                    self.line(&[T("} else {")]);
+                    self.nested(otherwise);
                 }
-                self.line(&[T(CHAIN_END)]);
+                self.line(&[T("}")]);
             }
             Statement::For(range, body) => {
                 let counter = &range.counter;

@@ -109,6 +109,23 @@ pub enum Expr {
     MatrixMultiplyAdd([u32; 3]),
 }
 
+impl Expr {
+    /// Its operands.
+    pub(super) fn operands(&self) -> Vec<u32> {
+        let at = |place: &MatrixPlace<u32>| vec![place.array, place.index, place.stride];
+        match self {
+            Self::Literal(_) | Self::Name(_) => vec![],
+            Self::Unary(_, x) | Self::Field(x, _) | Self::Bitcast(x) => vec![*x],
+            Self::Binary(_, x, y) | Self::Index(x, y) => vec![*x, *y],
+            Self::Construct(operands) | Self::Call(_, operands) => operands.clone(),
+            Self::Operation(_, operands) => operands.iter().map(|(_, operand)| *operand).collect(),
+            Self::MatrixLoad(place) => at(place),
+            Self::MatrixStore(matrix, place) => [at(place), vec![*matrix]].concat(),
+            Self::MatrixMultiplyAdd(operands) => operands.to_vec(),
+        }
+    }
+}
+
 /// Operands of operators: values, and numbers that take the other operand's type.
 pub trait IntoVal<'k> {
     /// The value, as an operand beside `like`.

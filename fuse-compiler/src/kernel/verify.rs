@@ -72,31 +72,22 @@ impl Module<'_, '_> {
         result: Option<Ty>,
         block: &Block<'_>,
     ) -> Result<Effect, String> {
-        // Assignments late in loops make earlier reads divergent: barriers are judged when nothing new is found.
-        let (mut divergent, mut known) = (HashSet::new(), None);
-        loop {
-            let last = known == Some(divergent.len());
-            known = Some(divergent.len());
-            let mut walk = Walk {
-                module: self,
-                calls: &mut *calls,
-                scopes: vec![HashMap::new()],
-                locals: 0,
-                divergent: &mut divergent,
-                result,
-                uniform: true,
-                effect: Effect { uniform: true, barrier: false },
-                last,
-            };
-            for &(name, ty, uniform) in parameters {
-                walk.define(name, ty, uniform);
-            }
-            walk.block(block)?;
-            let effect = walk.effect;
-            if last {
-                return Ok(effect);
-            }
+        let mut walk = Walk {
+            module: self,
+            calls,
+            scopes: vec![HashMap::new()],
+            locals: 0,
+            divergent: HashSet::new(),
+            result,
+            uniform: true,
+            effect: Effect { uniform: true, barrier: false },
+            trial: 0,
+        };
+        for &(name, ty, uniform) in parameters {
+            walk.define(name, ty, uniform);
         }
+        walk.block(block)?;
+        Ok(walk.effect)
     }
 }
 
@@ -119,21 +110,21 @@ struct Local {
     ty: Ty,
 }
 
-/// One pass over a body.
+/// A walk through a body.
 struct Walk<'w, 'm, 'k> {
     module: &'w Module<'m, 'k>,
     calls: &'w mut Calls,
     scopes: Vec<HashMap<String, Local>>,
-    /// Names defined so far, which numbers them equally in each pass.
+    /// Names defined so far.
     locals: usize,
-    /// Numbers of names whose values are not uniform.
-    divergent: &'w mut HashSet<usize>,
+    /// Numbers of names whose values are not uniform at this point.
+    divergent: HashSet<usize>,
     result: Option<Ty>,
     /// True if the control flow is uniform.
     uniform: bool,
     effect: Effect,
-    /// True if `divergent` is complete.
-    last: bool,
+    /// Loops around this point whose effect on their variables is not known yet.
+    trial: usize,
 }
 
 impl Walk<'_, '_, '_> {
@@ -158,14 +149,59 @@ impl Walk<'_, '_, '_> {
         outcome
     }
 
-    /// Statements that run where something holds that is uniform or not.
-    fn under(&mut self, uniform: bool, block: &Block<'_>) -> Result<(), String> {
-        let before = self.uniform;
-        self.uniform &= uniform;
-        self.scoped(block)?;
-        // If some invocations returned, the rest of the function is theirs who did not.
-        let returns = ends(block);
-        self.uniform = before && (uniform || !returns);
+    /// Blocks of which one runs, chosen by something uniform or not.
+    fn one_of(&mut self, uniform: bool, blocks: &[&Block<'_>]) -> Result<(), String> {
+        let (entry, before) = (self.uniform, self.divergent.clone());
+        let (mut after, mut together) = (HashSet::new(), true);
+        for block in blocks {
+            self.uniform = entry && uniform;
+            self.divergent.clone_from(&before);
+            self.scoped(block)?;
+            after.extend(self.divergent.drain());
+            // If some invocations returned, the rest of the function is theirs who did not.
+            together &= self.uniform || !ends(block);
+        }
+        self.divergent = after;
+        self.uniform = entry && (uniform || !blocks.iter().any(|block| ends(block))) && together;
+        Ok(())
+    }
+
+    /// The body of a loop with a counter. What it makes divergent is so from its start in later rounds.
+    fn rounds(
+        &mut self,
+        counter: Option<(&str, Ty)>,
+        body: &Block<'_>,
+        condition: &mut dyn FnMut(&mut Self) -> Result<bool, String>,
+    ) -> Result<(), String> {
+        let entry = self.uniform;
+        self.trial += 1;
+        let mut uniform = true;
+        loop {
+            let before = (self.divergent.clone(), uniform);
+            self.scopes.push(HashMap::new());
+            if let Some((name, ty)) = counter {
+                self.define(name, ty, uniform);
+            }
+            uniform &= condition(self)?;
+            self.uniform = entry && uniform;
+            self.scoped(body)?;
+            uniform &= self.uniform || !ends(body);
+            self.scopes.pop();
+            self.divergent.extend(&before.0);
+            let outer = self.scopes.iter().flat_map(HashMap::values).map(|local| local.number);
+            let same = outer.filter(|number| self.divergent.contains(number)).all(|number| before.0.contains(&number));
+            if same && before.1 == uniform {
+                if self.trial == 0 {
+                    break;
+                }
+                // Now barriers count, unless a loop around this one is on trial.
+                self.trial -= 1;
+                if self.trial > 0 {
+                    break;
+                }
+            }
+        }
+        self.uniform = entry && (uniform || !ends(body));
         Ok(())
     }
 
@@ -194,9 +230,16 @@ impl Walk<'_, '_, '_> {
                 let indices = self.indices(place.id())?;
                 self.written(place.id(), uniform && indices);
             }
-            Statement::If(condition, then) => {
+            Statement::If(condition, then, otherwise) => {
                 let uniform = self.condition(*condition)?;
-                self.under(uniform, then)?;
+                self.one_of(uniform, &[then, otherwise])?;
+            }
+            Statement::Switch(selector, cases) => {
+                let uniform = self.value(*selector)?;
+                if !is_integer(selector.ty()) {
+                    return Err(format!("{selector} selects a case, but is {:?}", selector.ty()));
+                }
+                self.one_of(uniform, &cases.iter().collect::<Vec<_>>())?;
             }
             Statement::For(range, body) => {
                 let mut uniform = true;
@@ -206,14 +249,18 @@ impl Walk<'_, '_, '_> {
                         return Err(format!("{bound} bounds a loop, but is {:?}", bound.ty()));
                     }
                 }
-                self.scopes.push(HashMap::new());
-                self.define(&range.counter, range.begin.ty(), uniform);
-                self.under(uniform, body)?;
-                self.scopes.pop();
+                let counter = Some((&*range.counter, range.begin.ty()));
+                self.rounds(counter, body, &mut |walk| {
+                    let also = range.also.map_or(Ok(true), |also| walk.condition(also))?;
+                    Ok(uniform && also)
+                })?;
+            }
+            Statement::Halve(counter, first, body) => {
+                let uniform = self.value(*first)?;
+                self.rounds(Some((counter, first.ty())), body, &mut |_| Ok(uniform))?;
             }
             Statement::While(condition, body) => {
-                let uniform = self.condition(*condition)?;
-                self.under(uniform, body)?;
+                self.rounds(None, body, &mut |walk| walk.condition(*condition))?;
             }
             Statement::Scope(body) => self.scoped(body)?,
             Statement::Return(value) => {
@@ -233,7 +280,7 @@ impl Walk<'_, '_, '_> {
 
     fn barrier(&mut self) -> Result<(), String> {
         self.effect.barrier = true;
-        if self.last && !self.uniform {
+        if self.trial == 0 && !self.uniform {
             Err("a barrier in control flow that is not uniform".to_owned())
         } else {
             Ok(())
@@ -255,13 +302,14 @@ impl Walk<'_, '_, '_> {
         self.expr(value.id())
     }
 
-    /// The variable that a place belongs to is written.
+    /// Notes that the variable that a place belongs to is written.
     fn written(&mut self, place: u32, uniform: bool) {
-        let root = self.root(place);
-        if let Some(local) = root.and_then(|root| self.local(&root))
-            && !(uniform && self.uniform)
-        {
+        let Some(local) = self.root(place).and_then(|root| self.local(&root)) else { return };
+        let whole = self.module.arena.expr(place, |expr| matches!(expr, Expr::Name(_)));
+        if !(uniform && self.uniform) {
             self.divergent.insert(local.number);
+        } else if whole {
+            self.divergent.remove(&local.number);
         }
     }
 
@@ -337,10 +385,19 @@ impl Walk<'_, '_, '_> {
                 self.expr(*x)?
             }
             Expr::Call(name, arguments) => return self.call(id, name, arguments),
-            Expr::Operation(_, operands) => {
-                let operands: Vec<u32> = operands.iter().map(|&(_, operand)| operand).collect();
-                self.all(&operands)?
+            Expr::MatrixLoad(_) | Expr::MatrixStore(..) | Expr::MatrixMultiplyAdd(_) => {
+                let is_matrix = |ty: Ty| matches!(ty, Ty::Matrix { .. });
+                let fits = match &expr {
+                    Expr::MatrixLoad(_) => is_matrix(ty),
+                    Expr::MatrixStore(matrix, _) => is_matrix(of(*matrix)),
+                    _ => expr.operands().iter().all(|&operand| is_matrix(of(operand))),
+                };
+                if !fits {
+                    return wrong(self);
+                }
+                self.all(&expr.operands())?
             }
+            Expr::Operation(..) => self.all(&expr.operands())?,
         })
     }
 
@@ -407,9 +464,12 @@ fn root_name(name: &str) -> &str {
 fn ends(block: &Block<'_>) -> bool {
     block.statements.iter().any(|statement| match statement {
         Statement::Return(_) => true,
-        Statement::If(_, inner) | Statement::For(_, inner) | Statement::While(_, inner) | Statement::Scope(inner) => {
-            ends(inner)
-        }
+        Statement::If(_, then, otherwise) => ends(then) || ends(otherwise),
+        Statement::Switch(_, cases) => cases.iter().any(ends),
+        Statement::For(_, inner)
+        | Statement::Halve(_, _, inner)
+        | Statement::While(_, inner)
+        | Statement::Scope(inner) => ends(inner),
         _ => false,
     })
 }

@@ -356,8 +356,7 @@ impl<'a> RowPrologueKernel<'a> {
     /// The result of a reduction for the `lanes` rows from `row` on.
     fn result<'k>(&self, shader: &mut Shader<'k>, reduction: ValueId, lanes: u32, row: Val<'k>) -> Val<'k> {
         let state = self.state(reduction);
-        let arena = shader.arena();
-        let results = arena.name("lhs_rows", arena.array(Ty::U32, None));
+        let (arena, results) = (shader.arena(), shader.array("lhs_rows"));
         let words = state.words().into_iter().zip(self.result_word(reduction)..).map(|(dtype, word)| {
             let entries: Vec<Val<'k>> = (0..lanes).map(|lane| results.at(row + (word * self.rows + lane))).collect();
             let bits = match entries[..] {

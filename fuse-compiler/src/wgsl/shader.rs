@@ -8,7 +8,7 @@ use super::{builtins::Helpers, names::Names};
 use crate::{
     fusion::{Group, body::KernelAccess},
     kernel::{
-        Arena, Block, Function, Literal, Scalar, Ty, Val,
+        Arena, Block, Function, Literal, Scalar, Ty, Val, outline,
         print::{self, IndexChecks},
     },
 };
@@ -207,6 +207,35 @@ impl<'k> Shader<'k> {
         self.arena.name(name, Ty::BOOL)
     }
 
+    /// Runs the case that has the selector's number, if there is one. Cases are functions `{name}0 …`; the runtime chooses
+    /// between a `switch` and a chain of `if` for the branch, the default of which is given.
+    pub fn branch(&mut self, b: &mut Block<'k>, selector: Val<'k>, name: &str, cases: Vec<Block<'k>>, switch: bool) {
+        let mut calls = vec![];
+        for (number, case) in (0..).zip(cases) {
+            let (function, call) = outline(self.arena, format!("{name}{number}"), case, |name| self.is_global(name));
+            self.items.push(Item::Function(function));
+            calls.push((number, call));
+        }
+        let by_switch = self.constant(constants::SWITCH, switch);
+        b.when_else(
+            by_switch,
+            |b| {
+                let cases = calls.iter().map(|&(_, call)| Block::of(|b| b.run(call)));
+                b.switch(selector, cases.chain([Block::new()]).collect());
+            },
+            |b| calls.iter().for_each(|&(number, call)| b.when(selector.eq(number), |b| b.run(call))),
+        );
+    }
+
+    /// True if a name is declared at module scope.
+    fn is_global(&self, name: &str) -> bool {
+        let is_variable = |item: &Item<'_>| matches!(item, Item::Variable { name: known, .. } if known == name);
+        ["p", "fuse_nan_bits", "fuse_inf_bits", constants::ROUNDS].contains(&name)
+            || self.constants.iter().any(|(known, _)| known == name)
+            || self.bindings.iter().any(|buffer| buffer.name == name)
+            || self.items.iter().any(is_variable)
+    }
+
     /// Notes that this name is declared; false if it was before.
     pub fn declares(&mut self, name: &str) -> bool {
         let is_new = !self.declared.iter().any(|known| known == name);
@@ -242,6 +271,15 @@ impl<'k> Shader<'k> {
     pub fn private(&mut self, name: &str, ty: Ty) -> Val<'k> {
         self.items.push(Item::Variable { space: "private", name: name.to_owned(), ty });
         self.arena.name(name, ty)
+    }
+
+    /// The array in workgroup memory with this name, which was declared before.
+    pub fn array(&self, name: &str) -> Val<'k> {
+        let ty = self.items.iter().find_map(|item| match item {
+            Item::Variable { name: known, ty, .. } if known == name => Some(*ty),
+            _ => None,
+        });
+        self.arena.name(name, ty.unwrap_or(Ty::Unknown))
     }
 
     /// Declares an array in workgroup memory.

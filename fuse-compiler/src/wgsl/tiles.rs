@@ -183,7 +183,10 @@ impl<'a> MatmulKernel<'a> {
         self.declare_update();
         match self.grouped {
             Some(grouped) => self.branches(grouped),
-            None => self.multiply_and_store(),
+            None => {
+                self.bind_sums();
+                self.multiply_and_store();
+            }
         }
     }
 
@@ -270,15 +273,21 @@ impl<'a> MatmulKernel<'a> {
         }
     }
 
-    /// Declares this invocation's sums `c`.
+    /// Declares the type of this invocation's sums, unless they are in cooperative matrices.
     fn declare_sums(&mut self) {
-        if self.tile.coop_matrix().is_some() {
-            self.declare_matrix_sums();
-            return;
+        if self.tile.coop_matrix().is_none() {
+            let (ty, extents) = (Ty::of(self.sum, 4), self.vectors());
+            let ty = rank_one::structure(&mut self.shader, "Sums", ty, extents, &self.products);
+            self.sums = Some(self.shader.arena().name("c", ty));
         }
-        let (ty, extents) = (Ty::of(self.sum, 4), self.vectors());
-        let ty = rank_one::structure(&mut self.shader, "Sums", ty, extents, &self.products);
-        self.sums = Some(self.main.var("c", self.shader.arena().construct(ty, &[])));
+    }
+
+    /// Declares this invocation's sums `c`.
+    fn bind_sums(&mut self) {
+        match self.sums {
+            Some(sums) => self.sums = Some(self.main.var("c", self.shader.arena().construct(sums.ty(), &[]))),
+            None => self.declare_matrix_sums(),
+        }
     }
 
     /// Declares `update`, which adds the products of one depth to the sums.

@@ -16,6 +16,14 @@ impl ControlFlow {
     /// Both forms.
     pub const ALL: [Self; 2] = [Self::If, Self::Switch];
 
+    #[allow(dead_code, reason = "the build script does not use it")]
+    pub(crate) const fn other(self) -> Self {
+        match self {
+            Self::If => Self::Switch,
+            Self::Switch => Self::If,
+        }
+    }
+
     /// The name in tables and messages.
     pub const fn name(self) -> &'static str {
         match self {

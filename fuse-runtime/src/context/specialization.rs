@@ -1,19 +1,15 @@
 //! Specializations: shaders adapted at run time.
 //!
 //! Input: a [`Pass`] and a [`Style`]. Output: the shader for the driver. It differs from the validated shader only by
-//! the [constants](fuse_artifact::constants) at its head, and by the form of branches (`branches`) that the compiler
-//! marked.
-
-mod branches;
+//! the [constants](fuse_artifact::constants) at its head.
 
 use std::{borrow::Cow, collections::HashSet};
 
 use fuse_artifact::{
     Pass, Slot, UNIFORM_BLOCK, UNIFORM_WORKGROUPS, Uniform,
-    constants::{FAST_MATH, ROUNDS, declaration, wide_scales},
+    constants::{FAST_MATH, ROUNDS, SWITCH, declaration, wide_scales},
 };
 
-use self::branches::{has_chain, has_switch, with_ifs, with_switches};
 use crate::context::control_flow::{ControlFlow, UNROLL_FACTORS};
 
 /// Wishes of programs about all shaders of some launches.
@@ -47,10 +43,7 @@ impl Specialization {
         let differ = pass.uniforms.iter().any(|uniform| matches!(uniform, Uniform::Scalar { .. }));
         let sizes = words.filter(|words| !words.is_empty() && !differ).map(Into::into);
         let unroll = if style.unroll > 1 && pass.wgsl.contains(&declaration(ROUNDS, "1u")) { style.unroll } else { 0 };
-        let control_flow = style.control_flow.filter(|flow| match flow {
-            ControlFlow::If => has_switch(&pass.wgsl.text()),
-            ControlFlow::Switch => has_chain(&pass.wgsl.text()),
-        });
+        let control_flow = style.control_flow.filter(|&flow| pass.wgsl.contains(&branches(flow.other())));
         let wide = quantized(pass).filter(|param| wide.contains(param)).collect();
         Self { style: Style { fast_math, unroll, control_flow, ..style }, sizes, wide }
     }
@@ -71,12 +64,10 @@ impl Specialization {
 
     /// The shader of the pass in this specialization.
     pub(crate) fn text<'p>(&self, pass: &'p Pass) -> Cow<'p, str> {
-        let text = pass.wgsl.text();
-        let mut text = match self.style.control_flow {
-            Some(ControlFlow::If) => with_ifs(&text).into(),
-            Some(ControlFlow::Switch) => with_switches(&text).into(),
-            None => text,
-        };
+        let mut text = pass.wgsl.text();
+        if let Some(flow) = self.style.control_flow {
+            text = text.replacen(&branches(flow.other()), &branches(flow), 1).into();
+        }
         let mut set = |name: &str, default: &str, value: &str| {
             text = text.replacen(&declaration(name, default), &declaration(name, value), 1).into();
         };
@@ -94,6 +85,11 @@ impl Specialization {
             None => text,
         }
     }
+}
+
+/// The declaration that chooses a form of branches.
+fn branches(flow: ControlFlow) -> String {
+    declaration(SWITCH, flow == ControlFlow::Switch)
 }
 
 /// Parameters whose scales a pass reads.
@@ -179,7 +175,7 @@ mod tests {
     fn only_texts_with_loops_and_choices_have_such_forms() {
         let plain = pass(vec![]);
         let loops = Pass { wgsl: declaration(ROUNDS, "1u").into(), ..plain.clone() };
-        let switch = Pass { wgsl: "switch x {\n  default: {\n  }\n}\n".into(), ..plain.clone() };
+        let switch = Pass { wgsl: branches(ControlFlow::Switch).into(), ..plain.clone() };
         let unrolled = |factor| Style { unroll: factor, ..Style::default() };
         let flow = |flow| Style { control_flow: Some(flow), ..Style::default() };
         let differs = |pass: &Pass, style| Specialization::new(pass, style, None, &[]) != Specialization::default();

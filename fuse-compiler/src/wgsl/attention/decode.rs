@@ -158,7 +158,7 @@ impl<'k> DecodeKernel<'k> {
     }
 
     /// Combines the groups, each row and [`COMBINED`] vectors of columns at a time, and stores.
-    fn combine(&self, b: &mut Block<'k>, queries: &Queries<'k>, columns: &Elements<'k>) {
+    fn combine(&mut self, b: &mut Block<'k>, queries: &Queries<'k>, columns: &Elements<'k>) {
         let (arena, source, pair) = (self.shader.arena(), self.source, Ty::vector(Scalar::F32, 2));
         b.when(self.lane.eq(0), |b| {
             for ((_, Query { largest, total, .. }), m) in queries.iter().zip(0..) {
@@ -201,24 +201,26 @@ impl<'k> DecodeKernel<'k> {
                     outputs.push(([self.place.batch, query.row, column], *output * factor.splat(LANES)));
                 }
             }
-            self.round(b, &outputs);
+            self.round(b, round, &outputs);
         }
     }
 
     /// Stores outputs, each of which one group of invocations adds up.
-    fn round(&self, b: &mut Block<'k>, outputs: &[([Val<'k>; 3], Val<'k>)]) {
+    fn round(&mut self, b: &mut Block<'k>, round: usize, outputs: &[([Val<'k>; 3], Val<'k>)]) {
         let arena = self.shader.arena();
         for (&(_, output), number) in outputs.iter().zip(0..) {
             b.set(self.parts.at(arena.u32(number * INVOCATIONS) + self.shader.local()), output);
         }
         b.workgroup_barrier();
-        b.chain(self.group, outputs.len() as u32, |b, number| {
+        let store = |b: &mut Block<'k>, number: u32| {
             let output = b.var("output", arena.construct(VECTOR, &[]));
             b.unrollable("x", arena.u32(0), arena.u32(DECODE_GROUPS), 1, |b, x| {
                 let part = arena.u32(number * INVOCATIONS) + x * DECODE_LANES + self.lane;
                 b.set(output, output + self.parts.at(part));
             });
             b.run(finish_call("finish", &self.extents.axes, outputs[number as usize].0, &[output]));
-        });
+        };
+        let cases = (0..outputs.len() as u32).map(|number| Block::of(|b| store(b, number))).collect();
+        self.shader.branch(b, self.group, &format!("store{round}_"), cases, false);
     }
 }

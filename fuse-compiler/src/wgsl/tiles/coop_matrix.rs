@@ -92,12 +92,6 @@ impl<'a> MatmulKernel<'a> {
         self.extents(side).line_vectors()
     }
 
-    /// An array of vectors in workgroup memory.
-    fn matrix_array(&self, name: &str, vector: Ty) -> Val<'a> {
-        let arena = self.shader.arena();
-        arena.name(name, arena.array(vector, None))
-    }
-
     /// The names of the arrays through which subgroups read a matrix of sums, one per product.
     fn sum_arrays(&self) -> Vec<String> {
         self.axes.product_suffixes().iter().map(|suffix| format!("sums{suffix}")).collect()
@@ -178,7 +172,7 @@ impl<'a> MatmulKernel<'a> {
             Direction::Depth => part * stride + (outer * stride + k / 4),
             Direction::Outer => part / 4 + (k * stride + outer / 4),
         };
-        let array = self.matrix_array(&side.array(self.contraction), SLICE_VECTOR);
+        let array = self.shader.array(&side.array(self.contraction));
         array.matrix_at(at, stride, order).load(Ty::matrix(matrix_size(self.tile), Scalar::F16, role))
     }
 
@@ -219,7 +213,7 @@ impl<'a> MatmulKernel<'a> {
             let line = b.bind(format!("{p}{l}_line"), self.shader.u32(l * extents.at_once()) * stride);
             loads.push((line, b.declare(self.shader.arena(), format!("{p}{l}_x"), SLICE_VECTOR)));
         }
-        let array = self.matrix_array(&side.array(self.contraction), SLICE_VECTOR);
+        let array = self.shader.array(&side.array(self.contraction));
         LineStage { source, direction, first, array, extents, at, to, loads }
     }
 
@@ -319,7 +313,7 @@ impl<'a> MatmulKernel<'a> {
     fn store_matrix(&self, b: &mut Block<'a>, [i, j]: [u32; 2], matrix: Val<'a>, vector: Val<'a>) {
         let size = matrix_size(self.tile);
         let across = size / LANES;
-        let arrays: Vec<_> = self.sum_arrays().iter().map(|name| self.matrix_array(name, SUM_VECTOR)).collect();
+        let arrays: Vec<_> = self.sum_arrays().iter().map(|name| self.shader.array(name)).collect();
         // Matrices before this one were read from the same place.
         if i + j > 0 {
             b.workgroup_barrier();

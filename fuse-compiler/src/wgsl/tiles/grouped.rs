@@ -10,6 +10,7 @@ use crate::{
         body::{Body, ValueId, ValueOp},
     },
     graph::Literal,
+    kernel::Ty,
     schedule::contraction::sums_of,
     wgsl::epilogue::rhs_prefixes,
 };
@@ -50,14 +51,17 @@ impl Grouped {
 impl<'a> MatmulKernel<'a> {
     /// Multiplies and stores the product of this workgroup.
     pub(super) fn branches(&mut self, grouped: &'a Grouped) {
-        let mut branches = vec![];
+        let (arena, mut branches) = (self.shader.arena(), vec![]);
         for (product, group) in grouped.groups.iter().enumerate() {
             (self.group, self.contraction) = (group, &grouped.contractions[product]);
             self.rhs_prefixes = vec![grouped.prefixes[product]];
             self.product = Some(product as u8);
-            branches.push(self.block(Self::multiply_and_store));
+            branches.push(self.block(|kernel| {
+                kernel.bind_sums();
+                kernel.multiply_and_store();
+            }));
         }
-        self.main.switch(self.index("product"), branches);
+        self.shader.branch(&mut self.main, arena.name("product", Ty::U32), "product", branches, true);
     }
 }
 

@@ -47,6 +47,7 @@ pub fn row_parts(
     };
     kernel.locate_rows();
     kernel.declare_sums();
+    kernel.bind_sums();
     kernel.preload();
     kernel.add_parts(scratch);
     kernel.store();

@@ -123,18 +123,23 @@ impl<'a, 'k> Rows<'a, 'k> {
             _ => None,
         });
         for w in 0..words.max().unwrap_or(0) {
-            let parts = self.tile.rows * (self.across() + TILE_PAD);
-            shader.workgroup_array(&format!("row_parts{w}"), Ty::U32, parts);
-            shader.workgroup_array(&format!("row_groups{w}"), Ty::vector(Scalar::U32, 4), self.tile.rows);
+            for (name, lanes, count) in self.shared_arrays(w) {
+                shader.workgroup_array(&name, Ty::vector(Scalar::U32, lanes), count);
+            }
         }
+    }
+
+    /// The arrays of a word of the parts of rows, and of their groups: names, lanes and lengths.
+    fn shared_arrays(&self, w: usize) -> [(String, u32, u32); 2] {
+        let parts = self.tile.rows * (self.across() + TILE_PAD);
+        [(format!("row_parts{w}"), 1, parts), (format!("row_groups{w}"), 4, self.tile.rows)]
     }
 
     /// The word `w` of the parts of rows, and of their groups, in workgroup memory.
     fn shared(&self, w: usize) -> [Val<'k>; 2] {
-        let array = |name: String, lanes: u32| {
-            self.arena().name(name, self.arena().array(Ty::vector(Scalar::U32, lanes), None))
-        };
-        [array(format!("row_parts{w}"), 1), array(format!("row_groups{w}"), 4)]
+        self.shared_arrays(w).map(|(name, lanes, count)| {
+            self.arena().name(name, self.arena().array(Ty::vector(Scalar::U32, lanes), Some(count)))
+        })
     }
 
     /// Binds the invocation's rows and columns, and those that it reads at.

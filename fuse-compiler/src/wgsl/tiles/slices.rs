@@ -8,7 +8,7 @@ use fuse_artifact::schedule::{TILE_PAD, Tile};
 use super::{MatmulKernel, coop_matrix::LineStage, packed::PackedStage};
 use crate::{
     fusion::Contraction,
-    kernel::{Block, Function, Scalar, Ty, Val},
+    kernel::{Block, Function, Ty, Val},
     schedule::contraction::Direction,
     wgsl::{
         epilogue::parameters,
@@ -109,16 +109,13 @@ impl<'a> MatmulKernel<'a> {
 
     /// The slices of an operand in workgroup memory.
     pub(super) fn slice(&self, side: Side) -> Slice<'a> {
-        let (scalar, direction, vectors) = match self.tile.coop_matrix() {
-            Some(_) => (Scalar::F16, self.direction(side), self.line_vectors(side)),
-            None if side == Side::Lhs && self.slices_along_depth() => {
-                (Scalar::of(self.sum), Direction::Depth, self.depth_vectors())
-            }
-            None => (Scalar::of(self.sum), Direction::Outer, side.row_vectors(self.tile)),
+        let (direction, vectors) = match self.tile.coop_matrix() {
+            Some(_) => (self.direction(side), self.line_vectors(side)),
+            None if side == Side::Lhs && self.slices_along_depth() => (Direction::Depth, self.depth_vectors()),
+            None => (Direction::Outer, side.row_vectors(self.tile)),
         };
-        let (arena, name) = (self.shader.arena(), side.array(self.contraction));
-        let array = arena.name(&name, arena.array(Ty::vector(scalar, 4), None));
-        Slice { name, array, direction, vectors }
+        let name = side.array(self.contraction);
+        Slice { array: self.shader.array(&name), name, direction, vectors }
     }
 
     fn stage(&self, side: Side) -> Stage<'a> {

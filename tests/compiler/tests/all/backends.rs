@@ -12,7 +12,7 @@ use std::{
 
 use fuse_artifact::{
     Features, Pass,
-    constants::{FAST_MATH, ROUNDS, declaration},
+    constants::{FAST_MATH, ROUNDS, SWITCH, declaration},
 };
 use fuse_compiler::validate::capabilities;
 use fuse_runtime::__private::texts;
@@ -174,9 +174,8 @@ impl Report {
             self.constant += has("var<private> p: Params = ");
             self.fast += has(&declaration(FAST_MATH, true));
             self.unrolled += usize::from([2, 4].map(|n| has(&declaration(ROUNDS, format!("{n}u")))) != [0, 0]);
-            // Branches that only specializations contain.
-            self.chains += has("if product == 0u {");
-            self.switches += has("switch group {");
+            self.chains += has(&declaration(SWITCH, false));
+            self.switches += has(&declaration(SWITCH, true));
         }
     }
 
