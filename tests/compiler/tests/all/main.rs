@@ -12,6 +12,7 @@ mod golden;
 mod goldens;
 mod names;
 mod schedules;
+mod shader_text;
 mod tidy;
 
 use fuse_test_support::checkout as root;
