@@ -101,25 +101,33 @@ pub fn join(lines: &[&str], parts: &str) -> String {
 }
 
 /// Defines the sources `$texts` of a function in expansions. Arguments:
-/// `[fuse path] [$texts] [lines of pages] [other lines] [parts of texts in pages] [parts of other texts]`. Pages are
+/// `[fuse path] [$texts] [lines of pages] [other lines] [parts of common texts] [parts of texts of pages] [parts of other
+/// texts]`, of which the last two are numbered alike, after the common ones. Pages are
 /// compressed and carry whole sources, which compress better than shared lines. `fuse!` joins them in another
 /// expansion, because rustc's interpreter would take minutes.
 #[cfg(target_arch = "wasm32")]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! shared_texts {
-    ([$($fuse:tt)*] [$texts:ident] [$lines:literal] [$others:literal] [$($parts:literal)*] [$($other_parts:literal)*]) => {
-        $($fuse)* ! { @texts [$texts] [$lines] [$($parts)*] }
+    (
+        [$($fuse:tt)*] [$texts:ident] [$lines:literal] [$others:literal]
+        [$($parts:literal)*] [$($page_parts:literal)*] [$($other_parts:literal)*]
+    ) => {
+        $($fuse)* ! { @texts [$texts] [$lines] [$($parts)* $($page_parts)*] }
     };
 }
 
 /// Defines the sources `$texts` of a function in expansions. Arguments:
-/// `[fuse path] [$texts] [lines of pages] [other lines] [parts of texts in pages] [parts of other texts]`.
+/// `[fuse path] [$texts] [lines of pages] [other lines] [parts of common texts] [parts of texts of pages] [parts of other
+/// texts]`, of which the last two are numbered alike, after the common ones.
 #[cfg(not(target_arch = "wasm32"))]
 #[doc(hidden)]
 #[macro_export]
 macro_rules! shared_texts {
-    ([$($fuse:tt)*] [$texts:ident] [$lines:literal] [$others:literal] [$($parts:literal)*] [$($other_parts:literal)*]) => {
+    (
+        [$($fuse:tt)*] [$texts:ident] [$lines:literal] [$others:literal]
+        [$($parts:literal)*] [$($page_parts:literal)*] [$($other_parts:literal)*]
+    ) => {
         // A static, not a constant: rustc lowers a constant at each reference.
         static $texts: $crate::SharedTexts =
             $crate::SharedTexts { lines: &[$lines, $others], parts: &[$($parts,)* $($other_parts,)*] };

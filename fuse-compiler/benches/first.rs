@@ -124,5 +124,6 @@ fn options(features: Option<Features>, dump: bool) -> Options {
         valid: None,
         features,
         dump,
+        ..Options::default()
     }
 }

@@ -19,6 +19,7 @@ use crate::validate::Valid;
 use crate::{
     fusion::{self, Group, GroupKind, Groups, Policy},
     graph::{self, Graph},
+    kernel::print::Dialect,
     plan, schedule, webnn,
 };
 
@@ -74,8 +75,8 @@ pub struct Options {
     /// Features of the target adapters; `None`: any adapter. Omits variants that need more, except each kernel's last
     /// one, which runs wherever the kernel does.
     pub features: Option<Features>,
-    /// Has shaders check each index into an array, for tests on a device that counts those outside.
-    pub index_checks: bool,
+    /// The syntax of shaders. [`Dialect::Checked`] is for tests on a device that counts indices outside of arrays.
+    pub dialect: Dialect,
     /// Fills [`Compiled::dump`]. Run-time compilation skips it to save time and memory.
     pub dump: bool,
 }
@@ -88,7 +89,7 @@ impl Default for Options {
             #[cfg(feature = "validate")]
             valid: None,
             features: None,
-            index_checks: false,
+            dialect: Dialect::Naga,
             dump: true,
         }
     }
@@ -103,7 +104,8 @@ impl Options {
             #[cfg(feature = "validate")]
             valid: None,
             features: Some(features),
-            index_checks: false,
+            // Pages compile for their browser.
+            dialect: if cfg!(target_arch = "wasm32") { Dialect::Chromium } else { Dialect::Naga },
             dump: false,
         }
     }
@@ -254,7 +256,7 @@ fn kernels(plans: &[Planned], options: &Options) -> Result<Vec<Vec<Kernel>>, Com
             features: options.features,
         })
         .collect();
-    let mut variants = variants(&wanted, options.index_checks).into_iter();
+    let mut variants = variants(&wanted, options.dialect).into_iter();
     let mut kernels = Vec::with_capacity(plans.len());
     for plan in plans {
         let of_plan = plan.groups.groups.iter().zip(variants.by_ref());

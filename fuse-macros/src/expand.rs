@@ -12,6 +12,7 @@ mod artifact;
 mod chain;
 mod companion;
 mod diagnostics;
+mod dialects;
 mod differentiable;
 mod dump;
 mod expression;
@@ -257,7 +258,9 @@ fn compile_parallel(graphs: &[&Compilation<'_>], valid: &'static Valid) -> Vec<R
 
 fn compile_graph(graph: &Graph, valid: &'static Valid) -> Result<Compiled, String> {
     let options = Options { valid: Some(valid), ..Options::default() };
-    compile::compile(graph, &options).map_err(|error| error.to_string())
+    let compiled = compile::compile(graph, &options).map_err(|error| error.to_string())?;
+    dialects::note(graph, &compiled)?;
+    Ok(compiled)
 }
 
 fn internal(place: Span, message: &str) -> Diagnostic {

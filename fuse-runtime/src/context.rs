@@ -39,8 +39,6 @@ pub(crate) mod record;
 pub(crate) mod shape;
 pub(crate) mod specialization;
 pub(crate) mod step;
-#[cfg(any(test, all(feature = "subgroup-matrix", target_arch = "wasm32")))]
-pub(crate) mod subgroup_matrix;
 pub(crate) mod timestamps;
 pub(crate) mod upload;
 pub(crate) mod vendors;

@@ -139,5 +139,5 @@ fn shaders_without_checks_are_refused() {
     let inputs = data::inputs(&program.graph, &[("N", 5)], 1);
     let arguments = Arguments::new(&device(), &program, &inputs).expect("they fit");
     let error = wait(arguments.launch(&program, None)).expect_err("nothing would be checked");
-    assert!(error.to_string().contains("`Options::index_checks`"), "{error}");
+    assert!(error.to_string().contains("`Dialect::Checked`"), "{error}");
 }

@@ -126,8 +126,8 @@ mod tests {
         let plans = planned();
         let groups = || plans.iter().flat_map(|plan| &plan.groups.groups);
         let wanted = |group| VariantRequest { group, scope: FamilyScope::Full, schedule: None, features: None };
-        let together = variants(&groups().map(wanted).collect::<Vec<_>>(), false);
-        let alone: Vec<_> = groups().map(|group| variants(&[wanted(group)], false).remove(0)).collect();
+        let together = variants(&groups().map(wanted).collect::<Vec<_>>(), Dialect::Naga);
+        let alone: Vec<_> = groups().map(|group| variants(&[wanted(group)], Dialect::Naga).remove(0)).collect();
         assert!(together == alone);
         let all: Vec<_> = groups().map(wanted).collect();
         let mut alike = super::GroupDedup::default();

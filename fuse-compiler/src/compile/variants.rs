@@ -11,6 +11,7 @@ use super::{
 use crate::{
     fusion::{Contraction, Group, GroupKind},
     graph::ScheduleOverride,
+    kernel::print::Dialect,
     schedule::{
         self,
         contraction::{ContractionSchedule, ScheduleSpec, rows},
@@ -41,10 +42,10 @@ pub(super) struct VariantRequest<'a> {
 type Writer<'a> = Box<dyn Fn() -> Option<Variant> + Send + Sync + 'a>;
 
 /// Variants of each group, best first. Equal groups share theirs.
-pub(super) fn variants(wanted: &[VariantRequest<'_>], index_checks: bool) -> Vec<Vec<Variant>> {
+pub(super) fn variants(wanted: &[VariantRequest<'_>], dialect: Dialect) -> Vec<Vec<Variant>> {
     let mut alike = GroupDedup::default();
     let known: Vec<DedupEntry> = (0..wanted.len()).map(|at| alike.find(wanted, at)).collect();
-    let names: Vec<Names> = wanted.iter().map(|wanted| Names::new(wanted.group, index_checks)).collect();
+    let names: Vec<Names> = wanted.iter().map(|wanted| Names::new(wanted.group, dialect)).collect();
     let mut writers: Vec<Writer<'_>> = vec![];
     let mut counts = Vec::with_capacity(wanted.len());
     for (at, wanted) in wanted.iter().enumerate() {

@@ -9,8 +9,8 @@ use std::{
 use fuse_artifact::constants::INDEX_PLACE;
 
 use super::{
-    Arena, Block, Expr, Function, Literal, MatrixPlace, Order, Scalar, Statement, Ty, UnaryOp, Val, types::Compound,
-    value::BinaryOp,
+    Arena, Block, Expr, Function, Literal, MatrixPlace, Order, Role, Scalar, Statement, Ty, UnaryOp, Val,
+    types::Compound, value::BinaryOp,
 };
 
 /// How tightly an expression holds together; one that is looser than its place needs gets parentheses.
@@ -27,12 +27,33 @@ enum Precedence {
     Primary,
 }
 
-/// The name of a type.
+/// The syntax of a shader.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Dialect {
+    /// As naga reads it.
+    #[default]
+    Naga,
+    /// As naga reads it, with checks of indices, for tests.
+    Checked,
+    /// With the subgroup matrices of Chromium's `chromium_experimental_subgroup_matrix`, which naga does not read.
+    Chromium,
+}
+
+impl Dialect {
+    /// The extension that shaders with cooperative matrices enable.
+    pub const fn matrix_extension(self) -> &'static str {
+        match self {
+            Self::Naga | Self::Checked => "wgpu_cooperative_matrix",
+            Self::Chromium => "chromium_experimental_subgroup_matrix",
+        }
+    }
+}
+
+/// The name of a type, except a matrix.
 pub fn type_name(arena: &Arena, ty: Ty) -> String {
     match ty {
         Ty::Vector { scalar, lanes } => vector_name(scalar, lanes),
         Ty::Atomic(scalar) => format!("atomic<{}>", scalar.name()),
-        Ty::Matrix { size, scalar, role } => format!("coop_mat{size}x{size}<{}, {role:?}>", scalar.name()),
         _ => arena.parts(ty, |parts| compound_name(arena, parts)).unwrap_or_else(|| unreachable!("{ty:?} has no name")),
     }
 }
@@ -59,6 +80,15 @@ pub fn structure(arena: &Arena, ty: Ty) -> String {
         format!("struct {name} {{\n{}}}\n", fields.collect::<String>())
     };
     arena.parts(ty, declaration).unwrap_or_else(|| unreachable!("{ty:?} is no structure"))
+}
+
+/// What differs between dialects in functions.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Mode<'c> {
+    /// The checks of indices, if the shader has some.
+    pub checks: Option<&'c IndexChecks>,
+    /// True for Chromium's matrices.
+    pub chromium: bool,
 }
 
 /// Checks of indices, for tests: `x[i]` of an array becomes `x[fuse_at(u32(i), length of x, number of the place)]`, and
@@ -105,7 +135,7 @@ fn fuse_at(index: u32, length: u32, place: u32) -> u32 {
 }
 
 /// The declaration of a function.
-pub fn function(arena: &Arena, checks: Option<&IndexChecks>, function: &Function<'_>) -> String {
+pub fn function(arena: &Arena, mode: Mode<'_>, function: &Function<'_>) -> String {
     let mut text = format!("fn {}(", function.name);
     for (i, (name, ty)) in function.parameters.iter().enumerate() {
         let separator = if i > 0 { ", " } else { "" };
@@ -115,14 +145,14 @@ pub fn function(arena: &Arena, checks: Option<&IndexChecks>, function: &Function
     if let Some(ty) = function.result {
         let _ = write!(text, " -> {}", type_name(arena, ty));
     }
-    let mut writer = Writer { arena, checks, text: text + " {\n", depth: 1 };
+    let mut writer = Writer { arena, mode, text: text + " {\n", depth: 1 };
     writer.block(&function.body);
     writer.text + "}\n"
 }
 
 /// Statements, indented by `depth`.
-pub fn block(arena: &Arena, checks: Option<&IndexChecks>, block: &Block<'_>, depth: usize) -> String {
-    let mut writer = Writer { arena, checks, text: String::new(), depth };
+pub fn block(arena: &Arena, mode: Mode<'_>, block: &Block<'_>, depth: usize) -> String {
+    let mut writer = Writer { arena, mode, text: String::new(), depth };
     writer.block(block);
     writer.text
 }
@@ -130,7 +160,7 @@ pub fn block(arena: &Arena, checks: Option<&IndexChecks>, block: &Block<'_>, dep
 /// An expression, as an operand of any other.
 impl fmt::Display for Val<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut writer = Writer { arena: self.arena(), checks: None, text: String::new(), depth: 0 };
+        let mut writer = Writer { arena: self.arena(), mode: Mode::default(), text: String::new(), depth: 0 };
         writer.expr(self.id(), Precedence::Primary);
         f.write_str(&writer.text)
     }
@@ -138,7 +168,7 @@ impl fmt::Display for Val<'_> {
 
 struct Writer<'k> {
     arena: &'k Arena,
-    checks: Option<&'k IndexChecks>,
+    mode: Mode<'k>,
     text: String,
     depth: usize,
 }
@@ -176,7 +206,7 @@ impl Writer<'_> {
             Statement::Let(name, value) => self.line(&[T("let "), T(name), T(" = "), V(*value), T(";")]),
             Statement::Var(name, _, Some(value)) => self.line(&[T("var "), T(name), T(" = "), V(*value), T(";")]),
             Statement::Var(name, ty, None) => {
-                let ty = type_name(self.arena, *ty);
+                let ty = self.type_name(*ty);
                 self.line(&[T("var "), T(name), T(": "), T(&ty), T(";")]);
             }
             Statement::Set(place, value) => match self.compound(place.id(), value.id()) {
@@ -298,15 +328,7 @@ impl Writer<'_> {
                     return;
                 }
                 self.text.push('[');
-                match self.checks.zip(self.length(*base)) {
-                    Some((checks, length)) => {
-                        let place = checks.place(self.arena.value(id).to_string());
-                        self.text.push_str("fuse_at(u32(");
-                        self.expr(*index, Precedence::Or);
-                        let _ = write!(self.text, "), {length}, {place}u)");
-                    }
-                    None => self.expr(*index, Precedence::Or),
-                }
+                self.index(*base, *index);
                 self.text.push(']');
             }
             Expr::Field(base, field) => {
@@ -314,12 +336,12 @@ impl Writer<'_> {
                 let _ = write!(self.text, ".{field}");
             }
             Expr::Construct(components) => {
-                let ty = type_name(self.arena, self.arena.ty(id));
+                let ty = self.type_name(self.arena.ty(id));
                 self.text.push_str(&ty);
                 self.arguments(components);
             }
             Expr::Bitcast(x) => {
-                let ty = type_name(self.arena, self.arena.ty(id));
+                let ty = self.type_name(self.arena.ty(id));
                 let _ = write!(self.text, "bitcast<{ty}>");
                 self.arguments(&[*x]);
             }
@@ -341,20 +363,54 @@ impl Writer<'_> {
                 }
             }
             Expr::MatrixLoad(place) => {
-                let ty = type_name(self.arena, self.arena.ty(id));
-                let _ = write!(self.text, "coopLoad{}<{ty}>(", by_lines(place.order));
-                self.matrix_place(place);
+                let ty = self.type_name(self.arena.ty(id));
+                let _ = match self.mode.chromium {
+                    true => write!(self.text, "subgroupMatrixLoad<{ty}, {}>(", chromium_order(place.order)),
+                    false => write!(self.text, "coopLoad{}<{ty}>(", by_lines(place.order)),
+                };
+                self.matrix_place(place, None);
             }
             Expr::MatrixStore(matrix, place) => {
-                let _ = write!(self.text, "coopStore{}(", by_lines(place.order));
-                self.expr(*matrix, Precedence::Or);
-                self.text.push_str(", ");
-                self.matrix_place(place);
+                let _ = match self.mode.chromium {
+                    true => write!(self.text, "subgroupMatrixStore<{}>(", chromium_order(place.order)),
+                    false => write!(self.text, "coopStore{}(", by_lines(place.order)),
+                };
+                self.matrix_place(place, Some(*matrix));
             }
             Expr::MatrixMultiplyAdd(operands) => {
-                self.text.push_str("coopMultiplyAdd");
+                let name = if self.mode.chromium { "subgroupMatrixMultiplyAccumulate" } else { "coopMultiplyAdd" };
+                self.text.push_str(name);
                 self.arguments(operands);
             }
+        }
+    }
+
+    /// The name of a type.
+    fn type_name(&self, ty: Ty) -> String {
+        let Ty::Matrix { size, scalar, role } = ty else { return type_name(self.arena, ty) };
+        let scalar = scalar.name();
+        if !self.mode.chromium {
+            return format!("coop_mat{size}x{size}<{scalar}, {role:?}>");
+        }
+        let side = match role {
+            Role::A => "left",
+            Role::B => "right",
+            Role::C => "result",
+        };
+        format!("subgroup_matrix_{side}<{scalar}, {size}, {size}>")
+    }
+
+    /// An index into an array, checked if the shader checks indices.
+    fn index(&mut self, base: u32, index: u32) {
+        match self.mode.checks.zip(self.length(base)) {
+            Some((checks, length)) => {
+                let plain = |id| self.arena.value(id);
+                let place = checks.place(format!("{}[{}]", plain(base), plain(index)));
+                self.text.push_str("fuse_at(u32(");
+                self.expr(index, Precedence::Or);
+                let _ = write!(self.text, "), {length}, {place}u)");
+            }
+            None => self.expr(index, Precedence::Or),
         }
     }
 
@@ -368,13 +424,22 @@ impl Writer<'_> {
         })?
     }
 
-    /// The last arguments of a load or store of a matrix.
-    fn matrix_place(&mut self, place: &MatrixPlace<u32>) {
+    /// The arguments of a load or store of a matrix.
+    fn matrix_place(&mut self, place: &MatrixPlace<u32>, matrix: Option<u32>) {
+        let chromium = self.mode.chromium;
+        if let Some(matrix) = matrix.filter(|_| !chromium) {
+            self.expr(matrix, Precedence::Or);
+            self.text.push_str(", ");
+        }
         self.text.push('&');
         self.expr(place.array, Precedence::Primary);
-        self.text.push('[');
-        self.expr(place.index, Precedence::Or);
-        self.text.push_str("], ");
+        self.text.push_str(if chromium { ", " } else { "[" });
+        self.index(place.array, place.index);
+        self.text.push_str(if chromium { ", " } else { "], " });
+        if let Some(matrix) = matrix.filter(|_| chromium) {
+            self.expr(matrix, Precedence::Or);
+            self.text.push_str(", ");
+        }
         self.expr(place.stride, Precedence::Or);
         self.text.push(')');
     }
@@ -411,6 +476,14 @@ impl Writer<'_> {
             Literal::F32(x) if x.abs() == f32::MAX => write!(self.text, "{:?}f", f64::from(x)),
             Literal::F32(x) => write!(self.text, "{x:?}f"),
         };
+    }
+}
+
+/// The parameter of loads and stores in Chromium.
+const fn chromium_order(order: Order) -> &'static str {
+    match order {
+        Order::RowMajor => "row_major",
+        Order::ColumnMajor => "col_major",
     }
 }
 

@@ -6,19 +6,19 @@
 
 use fuse_artifact::{Slot, Uniform};
 
-use crate::fusion::Group;
+use crate::{fusion::Group, kernel::print::Dialect};
 
 /// The names of one kernel's tensors.
 pub struct Names {
     reads: Vec<Slot>,
     writes: Vec<Slot>,
-    /// True if the kernel's shaders check indices, for tests.
-    pub index_checks: bool,
+    /// The syntax of the kernel's shaders.
+    pub dialect: Dialect,
 }
 
 impl Names {
-    /// The names for the kernel of a group, whose shaders check indices or not.
-    pub fn new(group: &Group, index_checks: bool) -> Self {
+    /// The names for the kernel of a group, whose shaders have this syntax.
+    pub fn new(group: &Group, dialect: Dialect) -> Self {
         let distinct = |slots: &mut dyn Iterator<Item = Slot>, known: &[Slot]| {
             let mut found: Vec<Slot> = vec![];
             for slot in slots {
@@ -30,7 +30,7 @@ impl Names {
         };
         let writes = distinct(&mut group.stores.iter().map(|store| store.slot), &[]);
         let reads = distinct(&mut group.accesses.iter().map(|read| read.access.slot), &writes);
-        Self { reads, writes, index_checks }
+        Self { reads, writes, dialect }
     }
 
     /// The buffer of a slot.

@@ -9,7 +9,7 @@ use crate::{
     fusion::{Group, body::KernelAccess},
     kernel::{
         Arena, Block, Function, Literal, Scalar, Ty, Val, outline,
-        print::{self, IndexChecks},
+        print::{self, Dialect, IndexChecks, Mode},
     },
 };
 
@@ -313,14 +313,16 @@ impl<'k> Shader<'k> {
 
     /// The finished pass.
     pub fn finish(self, grid: Grid, workgroup_size: u32) -> Pass {
-        let checks = self.names.index_checks.then(IndexChecks::default);
-        let code = self.code(workgroup_size, checks.as_ref());
+        let dialect = self.names.dialect;
+        let checks = (dialect == Dialect::Checked).then(IndexChecks::default);
+        let mode = Mode { checks: checks.as_ref(), chromium: dialect == Dialect::Chromium };
+        let code = self.code(workgroup_size, mode);
         let mut text = String::new();
         if self.f16 {
             text += "enable f16;\n";
         }
         if self.coop_matrix > 0 {
-            text += "enable wgpu_cooperative_matrix;\n";
+            let _ = writeln!(text, "enable {};", dialect.matrix_extension());
         }
         if !text.is_empty() {
             text += "\n";
@@ -407,11 +409,11 @@ impl<'k> Shader<'k> {
     }
 
     /// Functions, structures, variables and the entry point.
-    fn code(&self, workgroup_size: u32, checks: Option<&IndexChecks>) -> String {
+    fn code(&self, workgroup_size: u32, mode: Mode<'_>) -> String {
         let mut text = self.helpers.text();
         for item in &self.items {
             match item {
-                Item::Function(function) => text += &print::function(self.arena, checks, function),
+                Item::Function(function) => text += &print::function(self.arena, mode, function),
                 Item::Structure(ty) => text += &print::structure(self.arena, *ty),
                 Item::Variable { space, name, ty } => {
                     let _ = writeln!(text, "var<{space}> {name}: {};", print::type_name(self.arena, *ty));
@@ -420,8 +422,11 @@ impl<'k> Shader<'k> {
         }
         let subgroups = if self.smallest_subgroup > 0 { &INPUTS[3..] } else { &[] };
         let inputs = || INPUTS[..3].iter().chain(subgroups);
-        let mut main = print::block(self.arena, checks, &self.main, 1);
-        if checks.is_some() {
+        let mut main = print::block(self.arena, mode, &self.main, 1);
+        if mode.checks.is_some() && self.coop_matrix > 0 {
+            // naga wants matrix operations in the entry point. Invocations that return early report nothing.
+            main += IndexChecks::REPORT;
+        } else if mode.checks.is_some() {
             let parameters: Vec<String> = inputs().map(|(_, name, ty)| format!("{name}: {ty}")).collect();
             let names: Vec<&str> = inputs().map(|(_, name, _)| *name).collect();
             let _ = write!(text, "fn fuse_main({}) {{\n{main}}}\n", parameters.join(", "));

@@ -189,7 +189,7 @@ impl Builder {
     fn variants(&self) -> Vec<Variant> {
         let group = self.group();
         let GroupKind::Attention(attention) = &group.kind else { panic!("not an attention") };
-        let names = Names::new(&group);
+        let names = Names::new(&group, fuse_compiler::kernel::print::Dialect::Naga);
         let variant = |scheduled| wgsl::attention::variant(&group, attention, &names, scheduled);
         let variants: Vec<Variant> = family(&group, attention).iter().map(variant).collect();
         for variant in &variants {

@@ -6,7 +6,7 @@
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
-use fuse_artifact::{Function, Pass, SharedLines, SharedTexts, Wgsl, wgsl};
+use fuse_artifact::{Function, Pass, SharedLines, SharedTexts, Variant, Wgsl, wgsl};
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 use syn::{
@@ -14,40 +14,49 @@ use syn::{
     parse::{ParseStream, Parser},
 };
 
-use super::{Context, artifact::only_outside_browsers};
+use super::{Context, artifact::only_outside_browsers, dialects};
 
 /// Deduplicates lines among the shaders of functions. Returns the constant that holds them, `__FUSE_TEXTS`.
 pub(crate) fn share<'a>(functions: impl Iterator<Item = &'a mut Function>, context: &Context) -> TokenStream {
     let mut functions: Vec<&mut Function> = functions.collect();
     let mut lines = SharedLines::default();
     let mut numbers: BTreeMap<String, u32> = BTreeMap::new();
-    let mut parts: [Vec<String>; 2] = [vec![], vec![]];
-    // Lines used only by variants that pages do not carry come last, so that pages do not carry them either.
-    for (parts, outside_browsers) in parts.iter_mut().zip([false, true]) {
+    // Common texts, those of pages, and others. Lines used only by others come last, so that pages do not carry them.
+    let mut parts: [Vec<String>; 3] = [vec![], vec![], vec![]];
+    for class in [Class::Common, Class::Dialects, Class::OutsideBrowsers] {
         let mut passes = vec![];
         for function in &mut functions {
-            collect(function, outside_browsers, &mut passes);
+            collect(function, class, &mut passes);
         }
         // Long sources contain the parts of short ones in their order, which gives few parts.
         passes.sort_by_cached_key(|pass| Reverse(pass.wgsl.text().len()));
+        let mut others = vec![];
         for pass in passes {
             let next = numbers.len() as u32;
             let number = *numbers.entry(pass.wgsl.text().into_owned()).or_insert_with_key(|text| {
-                parts.push(lines.add(text));
+                match class {
+                    Class::Common => parts[0].push(lines.add(text)),
+                    Class::Dialects => {
+                        parts[1].push(lines.add(&dialects::in_chromium(text)));
+                        others.push(text.clone());
+                    }
+                    Class::OutsideBrowsers => parts[2].push(lines.add(text)),
+                }
                 next
             });
             pass.wgsl = Wgsl::Shared { texts: &SharedTexts { lines: &[], parts: &[] }, number };
         }
-        if !outside_browsers {
+        if class == Class::Dialects {
             lines.cut();
         }
+        parts[2].extend(others.iter().map(|text| lines.add(text)));
     }
     let [everywhere, rest] = lines.texts().map(Literal::string);
-    let [in_pages, elsewhere] = parts;
+    let [common, of_pages, elsewhere] = parts;
     let Context { runtime, callback, .. } = context;
     quote! {
         #runtime::artifact::shared_texts! {
-            [#callback] [__FUSE_TEXTS] [#everywhere] [#rest] [#(#in_pages)*] [#(#elsewhere)*]
+            [#callback] [__FUSE_TEXTS] [#everywhere] [#rest] [#(#common)*] [#(#of_pages)*] [#(#elsewhere)*]
         }
     }
 }
@@ -74,16 +83,33 @@ pub(crate) fn whole_texts(tokens: &TokenStream) -> Option<TokenStream> {
     parser.parse2(tokens.clone()).ok()
 }
 
-/// Collects the passes of a function and of its alternatives: either those of variants that pages carry, or the others.
-fn collect<'a>(function: &'a mut Function, outside_browsers: bool, passes: &mut Vec<&'a mut Pass>) {
+/// The programs that carry a variant's shaders.
+#[derive(Clone, Copy, PartialEq)]
+enum Class {
+    /// All.
+    Common,
+    /// All, but pages in Chromium's dialect.
+    Dialects,
+    /// All but pages.
+    OutsideBrowsers,
+}
+
+impl Class {
+    fn of(variant: &Variant) -> Self {
+        match variant.features.coop_matrix {
+            0 => Self::Common,
+            _ if only_outside_browsers(variant) => Self::OutsideBrowsers,
+            _ => Self::Dialects,
+        }
+    }
+}
+
+/// Collects the passes of a function's and its alternatives' variants of a class.
+fn collect<'a>(function: &'a mut Function, class: Class, passes: &mut Vec<&'a mut Pass>) {
     let kernels = function.kernels.to_mut().iter_mut();
     let variants = kernels.flat_map(|kernel| kernel.variants.to_mut());
-    passes.extend(
-        variants
-            .filter(|variant| only_outside_browsers(variant) == outside_browsers)
-            .flat_map(|variant| variant.passes.to_mut()),
-    );
+    passes.extend(variants.filter(|variant| Class::of(variant) == class).flat_map(|variant| variant.passes.to_mut()));
     for alternative in function.alternatives.to_mut() {
-        collect(alternative, outside_browsers, passes);
+        collect(alternative, class, passes);
     }
 }

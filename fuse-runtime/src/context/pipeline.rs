@@ -173,7 +173,7 @@ impl Pipelines {
             let unchecked = || Error::Pipeline {
                 kernel: label.kernel.to_owned(),
                 variant: label.variant.to_owned(),
-                message: "a checked device runs shaders that check their indices (`Options::index_checks`)".to_owned(),
+                message: "a checked device runs shaders that check their indices (`Dialect::Checked`)".to_owned(),
             };
             text = checks.numbered(&text, label).ok_or_else(unchecked)?.into();
         }
@@ -243,14 +243,10 @@ fn refused(kernel: &str, variant: &str, error: Error) -> Error {
 }
 
 /// Adapts a shader to its compiler. Browsers require `enable subgroups`, which naga 30 refuses: it takes the device's
-/// feature for that. Chromium has another syntax for matrices.
+/// feature for that.
 fn source(wgsl: &str, features: Features, browser: bool) -> Cow<'_, str> {
     if !browser || features.subgroups == 0 {
         return wgsl.into();
-    }
-    #[cfg(all(feature = "subgroup-matrix", target_arch = "wasm32"))]
-    if features.coop_matrix > 0 {
-        return format!("enable subgroups;\n{}", crate::context::subgroup_matrix::in_chromium(wgsl)).into();
     }
     format!("enable subgroups;\n{wgsl}").into()
 }

@@ -17,6 +17,7 @@ use fuse_compiler::{
     front,
     graph::Graph,
     interp::Stores,
+    kernel::print::Dialect,
 };
 use fuse_runtime::DeviceInfo;
 
@@ -95,7 +96,7 @@ impl Program {
     /// # Errors
     /// As [`Program::new`].
     pub fn checked(&self) -> Result<Self, String> {
-        let options = Options { validate: false, index_checks: true, ..Options::default() };
+        let options = Options { validate: false, dialect: Dialect::Checked, ..Options::default() };
         Self::with_options(self.graph.clone(), self.dtypes.clone(), &options)
     }
 

@@ -7,6 +7,7 @@
 mod backends;
 mod circles;
 mod definitions;
+mod dialects;
 mod figures;
 mod golden;
 mod goldens;
