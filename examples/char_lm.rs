@@ -1,11 +1,11 @@
-//! A language model of characters: a transformer of two layers that learns from nothing to write in the manner of a book.
+//! A character-level language model: a two-layer transformer trained from scratch on the text of a book.
 //!
-//! `cargo run --release --features kernels --example char_lm` trains 500 steps on nine tenths of the text and reads the rest. It fails
-//! unless the loss at every tenth of the training is within 2 % of that of a twin in PyTorch (`examples/data/char_lm_twin.py`), and the
-//! loss of the rest at least 15 % below that of a table of pairs of characters.
+//! `cargo run --release --features kernels --example char_lm` trains 500 steps on nine tenths of the text and evaluates
+//! the rest. It fails unless the loss at every tenth of the training is within 2 % of a PyTorch reference
+//! (`examples/data/char_lm_twin.py`) and the held-out loss is at least 15 % below that of a bigram table.
 //!
-//! A step is one function of forward pass, gradients and AdamW. The batches, the number of the step and the rate that follows from
-//! it are on the device, so that the step is captured once and replayed.
+//! A step is one function: forward pass, gradients and AdamW. The batches, the step number and the learning rate
+//! derived from it are on the device, so the step is captured once and replayed.
 
 use std::{error::Error, time::Instant};
 
@@ -14,17 +14,17 @@ use fuse_gpu::{Device, Tensor0, Tensor2, Tensor3, fuse};
 fuse! {
     use fuse_gpu::kernels::optimizers::adamw_matrix;
 
-    /// Rows with a mean square of 1.
+    /// RMS norm of the rows.
     fn norm(x: f32[B, S, W]) -> f32[B, S, W] {
         x * rsqrt(mean(x * x, axis = 2, keepdim = true) + 1e-6)
     }
 
-    /// The 4 heads of 16 features each, as a batch axis.
+    /// Splits the features into 4 heads of 16, as a batch axis.
     fn heads(x: f32[B, S, 64]) -> f32[B, 4, S, 16] {
         permute(reshape(x, [B, S, 4, 16]), [0, 2, 1, 3])
     }
 
-    /// Attention to what came before, and a feed-forward block.
+    /// A pre-norm transformer block with causal attention.
     fn block(
         x: f32[B, S, 64], qkv: f32[64, 192], out: f32[64, 64], up: f32[64, 256], down: f32[256, 64],
     ) -> f32[B, S, 64] {
@@ -36,7 +36,7 @@ fuse! {
         a + matmul(gelu(matmul(norm(a), up)), down)
     }
 
-    /// The scores of the character that follows each. Weights of both layers lie below each other.
+    /// Logits of the next character. The weights of both layers are stacked.
     pub fn scores(
         ids: i32[B, S], tokens: f32[V, 64], positions: f32[P, 64],
         qkv: f32[128, 192], out: f32[128, 64], up: f32[128, 256], down: f32[512, 64], head: f32[64, V],
@@ -49,7 +49,7 @@ fuse! {
         matmul(norm(block(block(x, qkv1, out1, up1, down1), qkv2, out2, up2, down2)), head)
     }
 
-    /// The mean loss of windows: of each character but the first, from those before it.
+    /// The mean next-character loss of windows.
     pub fn loss(
         windows: i32[B, 65], tokens: f32[V, 64], positions: f32[P, 64],
         qkv: f32[128, 192], out: f32[128, 64], up: f32[128, 256], down: f32[512, 64], head: f32[64, V],
@@ -59,7 +59,7 @@ fuse! {
         mean(cross_entropy(scores(ids, tokens, positions, qkv, out, up, down, head), following))
     }
 
-    /// Step number `count` of training, from 0, on the batch of that number: its loss.
+    /// Training step number `count`, from 0, on the batch of that number. Returns its loss.
     pub fn step(
         batches: i32[N, B, 65], count: &mut f32[],
         tokens: &mut f32[V, 64], positions: &mut f32[P, 64], qkv: &mut f32[128, 192], out: &mut f32[128, 64],
@@ -92,10 +92,10 @@ const STEPS: usize = 500;
 
 /// *Around the World in Eighty Days* by Jules Verne, in George Makepeace Towle's translation of 1873, which is in the public domain.
 const BOOK: &str = include_str!("data/eighty_days.txt");
-/// The losses of the twin, a number per step.
+/// The losses of the PyTorch reference, one per step.
 const TWIN: &str = include_str!("data/char_lm_loss.json");
 
-/// SplitMix64 (Steele, Lea and Flood 2014) at the places of a stream, which the twin has, too.
+/// SplitMix64 (Steele, Lea and Flood 2014) by stream; the PyTorch reference draws the same numbers.
 fn random(stream: u64, count: usize) -> impl Iterator<Item = u64> {
     (1..=count as u64).map(move |i| {
         let x = (stream << 32).wrapping_add(i).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -105,7 +105,7 @@ fn random(stream: u64, count: usize) -> impl Iterator<Item = u64> {
     })
 }
 
-/// A text as numbers of characters.
+/// The book as character ids.
 struct Text {
     characters: Vec<char>,
     ids: Vec<i32>,
@@ -121,17 +121,17 @@ impl Text {
         whole
     }
 
-    /// Some text as numbers, without characters that the book has not.
+    /// Character ids of `text`, without characters that the book lacks.
     fn ids(&self, text: &str) -> Vec<i32> {
         text.chars().filter_map(|c| self.characters.binary_search(&c).ok()).map(|i| i as i32).collect()
     }
 
-    /// Nine tenths to learn from, and the rest.
+    /// The training text (nine tenths), and the held-out rest.
     fn parts(&self) -> (&[i32], &[i32]) {
         self.ids.split_at(self.ids.len() * 9 / 10)
     }
 
-    /// The loss of the rest with a table of pairs of characters, each counted once more than it was seen.
+    /// Held-out loss of a bigram table with add-one smoothing.
     fn pair_loss(&self) -> f64 {
         let (training, rest) = self.parts();
         let n = self.characters.len();
@@ -145,7 +145,7 @@ impl Text {
     }
 }
 
-/// The weights, or what AdamW remembers of their gradients.
+/// The weights, or their AdamW moments.
 struct Weights {
     tokens: Tensor2<f32>,
     positions: Tensor2<f32>,
@@ -157,7 +157,6 @@ struct Weights {
 }
 
 impl Weights {
-    /// Made by a function of number, shape and standard deviation.
     fn new(
         vocabulary: usize,
         make: impl Fn(u64, [usize; 2], f64) -> Result<Tensor2<f32>, fuse_gpu::Error>,
@@ -174,7 +173,7 @@ impl Weights {
         })
     }
 
-    /// Evenly distributed numbers.
+    /// Normally distributed weights.
     fn random(device: &Device, vocabulary: usize) -> Result<Self, fuse_gpu::Error> {
         Self::new(vocabulary, |stream, [rows, columns], deviation| {
             let largest = (f64::sqrt(3.0) * deviation) as f32;
@@ -188,7 +187,7 @@ impl Weights {
         Self::new(vocabulary, |_, shape, _| Tensor2::zeros(device, shape))
     }
 
-    /// The loss of a text, in windows that do not overlap.
+    /// The mean loss of a text, in windows that do not overlap.
     fn loss(&self, ids: &[i32]) -> Result<f64, fuse_gpu::Error> {
         let windows: Vec<i32> =
             (0..ids.len() - CONTEXT).step_by(CONTEXT).flat_map(|i| &ids[i..=i + CONTEXT]).copied().collect();
@@ -199,7 +198,7 @@ impl Weights {
         Ok(f64::from(loss.to_vec_blocking()?[0]))
     }
 
-    /// A text that goes on for `length` characters, each drawn by its probability.
+    /// Continues `start` by `length` characters, sampled from the softmax.
     fn continued(&self, text: &Text, start: &str, length: usize) -> Result<String, fuse_gpu::Error> {
         let Self { tokens, positions, qkv, out, up, down, head } = self;
         let mut ids = text.ids(start);
@@ -214,7 +213,7 @@ impl Weights {
     }
 }
 
-/// The number of a score, drawn with the probabilities of a softmax.
+/// Samples a class from the softmax of `scores`.
 fn drawn(scores: &[f32], random: u64) -> i32 {
     let largest = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     let weights: Vec<f64> = scores.iter().map(|score| f64::from(score - largest).exp()).collect();

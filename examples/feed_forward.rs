@@ -1,8 +1,8 @@
 //! The feed-forward block of a real transformer layer, fused and unfused, on real hidden states.
 //!
 //! Run it with `cargo xtask demo`, or with a path to any `.safetensors` file that has the names listed in
-//! `examples/data/README.md`. It prints the adapter, the plans, the largest errors, the times, and where
-//! the WGSL is; it fails if an error exceeds its bound.
+//! `examples/data/README.md`. It prints the adapter, the plans, the largest errors, the times and the path of the WGSL;
+//! it fails if an error exceeds its bound.
 
 use std::{
     error::Error,
@@ -31,35 +31,31 @@ fuse! {
         ffn_down(ffn_up(x, w1, b1), w2, b2, x)
     }
 
-    /// x·wᵀ, alone.
     fn unfused_matmul(x: f32[M, K], w: f32[N, K]) -> f32[M, N] {
         matmul(x, transpose(w))
     }
 
-    /// A bias, alone.
     fn unfused_bias(x: f32[M, N], b: f32[N]) -> f32[M, N] {
         x + b
     }
 
-    /// The activation, alone.
     fn unfused_gelu(x: f32[M, N]) -> f32[M, N] {
         gelu(x)
     }
 
-    /// The residual connection, alone.
     fn unfused_add(x: f32[M, N], y: f32[M, N]) -> f32[M, N] {
         x + y
     }
 }
 
-/// The layer in the repository.
+/// The layer's weights in the repository.
 const LAYER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/minilm_layer0.safetensors");
 
 /// Dispatches of [`Block::unfused`]; transposed weights cost none.
 const UNFUSED_DISPATCHES: usize = 6;
 
-/// Largest error allowed, relative to the largest magnitude of the row: sums of 384 and 1536 products in
-/// f32 in any order, against f64.
+/// Largest error allowed, relative to the largest magnitude of the row: sums of 384 and 1536 products in f32, in any
+/// order, against f64.
 const BOUND: f64 = 1e-5;
 
 /// Layer normalization's epsilon in this model.
@@ -103,7 +99,7 @@ fn run() -> Result<()> {
     Ok(())
 }
 
-/// How many shader texts the block has, over all variants.
+/// The number of shaders of the block, over all variants.
 fn texts() -> usize {
     let kernels = feed_forward::KERNELS;
     kernels.iter().flat_map(|kernel| kernel.variants.iter()).map(|variant| variant.passes.len()).sum()
@@ -133,7 +129,7 @@ fn report<T: Copy + Into<f64>, U: Copy + Into<f64>>(
 ) -> Result<()> {
     let error = actual.chunks(row).zip(expected.chunks(row)).map(|(a, e)| row_error(a, e)).fold(0.0, worse);
     println!("  {what:<45} {error:.1e}");
-    // Written so that NaN fails.
+    // Fails for NaN.
     if error <= BOUND { Ok(()) } else { Err(format!("{what}: error {error:.1e} exceeds {BOUND:.0e}").into()) }
 }
 
@@ -147,7 +143,6 @@ fn worse(a: f64, b: f64) -> f64 {
     if a.is_nan() || a > b { a } else { b }
 }
 
-/// The block's input and weights on the device.
 struct Block {
     x: Tensor2<f32>,
     w1: Tensor2<f32>,
@@ -172,14 +167,14 @@ impl Block {
         feed_forward(&self.x, &self.w1, &self.b1, &self.w2, &self.b2)
     }
 
-    /// The same operations, each a kernel of its own ([`UNFUSED_DISPATCHES`]).
+    /// The block with one kernel per operation ([`UNFUSED_DISPATCHES`]).
     fn unfused(&self) -> Result<Tensor2<f32>, fuse_gpu::Error> {
         let hidden = unfused_gelu(&unfused_bias(&unfused_matmul(&self.x, &self.w1)?, &self.b1)?)?;
         unfused_add(&unfused_bias(&unfused_matmul(&hidden, &self.w2)?, &self.b2)?, &self.x)
     }
 }
 
-/// Batches whose median is the time.
+/// Batches; their median counts.
 const BATCHES: usize = 9;
 
 /// Work before measuring: GPUs raise their clocks only under load.
@@ -215,7 +210,7 @@ fn micros(time: Duration) -> f64 {
     time.as_secs_f64() * 1e6
 }
 
-/// What the file holds of a layer, with shapes checked.
+/// Weights, input and output of the layer, with shapes checked.
 struct Layer {
     tokens: usize,
     features: usize,
@@ -275,14 +270,12 @@ impl Layer {
     }
 }
 
-/// A tensor of rank 2 with its shape.
 fn matrix(tensors: &SafeTensors, name: &str) -> Result<([usize; 2], Vec<f32>)> {
     let (shape, values) = tensor(tensors, name)?;
     let shape = shape.try_into().map_err(|shape| format!("tensor `{name}`: expected rank 2, found shape {shape:?}"))?;
     Ok((shape, values))
 }
 
-/// A tensor of a known shape.
 fn expect(tensors: &SafeTensors, name: &str, expected: &[usize]) -> Result<Vec<f32>> {
     let (shape, values) = tensor(tensors, name)?;
     if shape != expected {

@@ -1,7 +1,8 @@
-//! A network whose layers are known only when the program runs: `cargo run --release --features jit --example lazy -- 32 64 10`.
+//! A network whose layers are known only at run time: `cargo run --release --features jit --example lazy -- 32 64 10`.
 //!
-//! Code looks eager: each line records what to compute. When values are asked for, all that was recorded becomes one function, which
-//! is compiled once: the loss, its gradients and the update of all weights are a handful of kernels, whatever the widths are.
+//! Code looks eager: each line records an operation. When values are read, the recorded graph becomes one function,
+//! which is compiled once: the loss, its gradients and the update of all weights are a handful of kernels, whatever the
+//! widths.
 
 use std::error::Error;
 
@@ -20,7 +21,7 @@ struct Layer {
     b: LazyTensor,
 }
 
-/// Layers of some widths, such as `[32, 64, 10]`, with random weights.
+/// Layers of the given widths, such as `[32, 64, 10]`, with random weights.
 fn network(device: &Device, widths: &[usize]) -> Result<Vec<Layer>, auto::Error> {
     let layer = |(seed, pair): (usize, &[usize])| {
         let w = LazyTensor::from(Tensor2::<f32>::randn(device, [pair[0], pair[1]], seed as u64)?);
@@ -30,7 +31,7 @@ fn network(device: &Device, widths: &[usize]) -> Result<Vec<Layer>, auto::Error>
     widths.windows(2).enumerate().map(layer).collect()
 }
 
-/// The scores of each class.
+/// Logits of each class.
 fn scores(layers: &[Layer], x: &LazyTensor) -> Result<LazyTensor, auto::Error> {
     let mut h = x.clone();
     for (number, layer) in layers.iter().enumerate() {
@@ -52,13 +53,12 @@ fn step(layers: &[Layer], x: &LazyTensor, classes: &LazyTensor) -> Result<(LazyT
     Ok((loss, layers.iter().zip(gradients.chunks(2)).map(updated).collect()))
 }
 
-/// The loss of a step and all weights after it.
 fn values<'v>(loss: &'v LazyTensor, layers: &'v [Layer]) -> Vec<&'v LazyTensor> {
     std::iter::once(loss).chain(layers.iter().flat_map(|layer| [&layer.w, &layer.b])).collect()
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // What is no number is 0, which is refused below.
+    // A width that does not parse becomes 0, which is refused below.
     let mut widths: Vec<usize> = std::env::args().skip(1).map(|width| width.parse().unwrap_or(0)).collect();
     if widths.is_empty() {
         widths = vec![32, 64, 10];
@@ -70,11 +70,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let device = Device::blocking()?;
     println!("layers of {widths:?} on {}", device.info().name);
     let mut layers = network(&device, &widths)?;
-    // What is learned: the scores of another, random layer say the classes.
+    // Targets: the argmax of another, random layer.
     let x = LazyTensor::from(Tensor2::<f32>::randn(&device, [BATCH, inputs], 100)?);
     let teacher = LazyTensor::from(Tensor2::<f32>::randn(&device, [inputs, outputs], 101)?);
     let classes = x.matmul(&teacher)?.argmax(-1)?;
-    // Otherwise the first step would make its own weights and classes: another function than all other steps.
+    // Otherwise the first step would also compute the weights and targets: another function than all other steps.
     eval_all(&[values(&classes, &layers), vec![&x]].concat())?;
 
     for number in 0..STEPS {

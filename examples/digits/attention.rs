@@ -1,4 +1,4 @@
-//! A block of attention between the rows of the image, and a feed-forward block, as in a transformer.
+//! A transformer block: attention between the rows of the image, and a feed-forward block.
 
 use fuse_gpu::{Device, Error, Tensor0, Tensor1, Tensor2, fuse};
 
@@ -10,12 +10,12 @@ use crate::{
 fuse! {
     use fuse_gpu::kernels::optimizers::adamw_matrix;
 
-    /// Rows with a mean square of 1.
+    /// RMS norm of the rows.
     fn norm(x: f32[B, S, W]) -> f32[B, S, W] {
         x * rsqrt(mean(x * x, axis = 2, keepdim = true) + 1e-6)
     }
 
-    /// The scores of the ten digits, from the mean of what became of the rows.
+    /// Logits of the ten digits, from the mean over the rows.
     fn scores(
         x: f32[B, 64], e: f32[8, 32], p: f32[8, 32], qkv: f32[32, 96], out: f32[32, 32],
         up: f32[32, 64], down: f32[64, 32], head: f32[32, C],
@@ -27,7 +27,7 @@ fuse! {
         matmul(squeeze(norm(mean(thought, axis = 1, keepdim = true)), axis = 1), head)
     }
 
-    /// A step of training, `count` steps after the first: the loss of a batch; all else takes its new value.
+    /// Training step number `count`, from 0. Returns the loss of the batch; weights and moments are updated in place.
     pub fn step(
         x: f32[B, 64], digits: i32[B], count: &mut f32[],
         e: &mut f32[8, 32], p: &mut f32[8, 32], qkv: &mut f32[32, 96], out: &mut f32[32, 32],
@@ -51,7 +51,6 @@ fuse! {
         loss
     }
 
-    /// The digit of the largest score.
     pub fn read(
         x: f32[B, 64], e: f32[8, 32], p: f32[8, 32], qkv: f32[32, 96], out: f32[32, 32],
         up: f32[32, 64], down: f32[64, 32], head: f32[32, C],
@@ -71,7 +70,7 @@ const WEIGHTS: [(&str, [usize; 2]); 7] = [
     ("head", [32, 10]),
 ];
 
-/// The weights, and what AdamW remembers of their gradients.
+/// The weights and their AdamW moments.
 pub(crate) struct Attention {
     count: Tensor0<f32>,
     weights: [Tensor2<f32>; 7],
@@ -79,7 +78,6 @@ pub(crate) struct Attention {
     squares: [Tensor2<f32>; 7],
 }
 
-/// Seven tensors, made from number and shape.
 fn seven(make: impl Fn(u64, [usize; 2]) -> Result<Tensor2<f32>, Error>) -> Result<[Tensor2<f32>; 7], Error> {
     let [a, b, c, d, e, f, g] = [0, 1, 2, 3, 4, 5, 6].map(|i| make(i as u64, WEIGHTS[i].1));
     Ok([a?, b?, c?, d?, e?, f?, g?])

@@ -1,14 +1,14 @@
-//! The images: 1797 of the set *Optical Recognition of Handwritten Digits* (Alpaydin and Kaynak 1998, UCI Machine Learning Repository,
-//! CC BY 4.0).
+//! 1797 images of the set *Optical Recognition of Handwritten Digits* (Alpaydin and Kaynak 1998, UCI Machine Learning
+//! Repository, CC BY 4.0).
 
 use std::error::Error;
 
 use fuse_gpu::{Device, Tensor1, Tensor2};
 
-/// Pixels of an image, 8 rows of 8.
+/// Pixels of an image, 8×8.
 pub(crate) const PIXELS: usize = 64;
 
-/// Pixels from 0 to 1, image after image, and the digits.
+/// Pixels from 0 to 1, image after image, and labels.
 #[derive(Default)]
 pub(crate) struct Images {
     pub(crate) pixels: Vec<f32>,
@@ -16,7 +16,7 @@ pub(crate) struct Images {
 }
 
 impl Images {
-    /// Those to learn from, and every fifth, which is held out. A line is a digit and 64 pixels of 17 shades.
+    /// The training set, and every fifth image as the test set. A line is a label and 64 pixels of 17 shades.
     pub(crate) fn both() -> Result<[Self; 2], Box<dyn Error>> {
         let mut images = [Self::default(), Self::default()];
         for (i, line) in include_str!("../data/digits.txt").lines().enumerate() {
@@ -28,7 +28,7 @@ impl Images {
         Ok(images)
     }
 
-    /// On a device, at most `size` at a time; the last batch has what is left.
+    /// Uploads batches of at most `size`; the last one may be smaller.
     pub(crate) fn batches(&self, device: &Device, size: usize) -> Result<Vec<Batch>, fuse_gpu::Error> {
         let pairs = self.pixels.chunks(size * PIXELS).zip(self.digits.chunks(size));
         pairs
@@ -40,5 +40,5 @@ impl Images {
     }
 }
 
-/// Images as rows, and their digits.
+/// Images as rows, and their labels.
 pub(crate) type Batch = (Tensor2<f32>, Tensor1<i32>);

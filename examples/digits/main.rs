@@ -1,9 +1,10 @@
-//! Handwritten digits: networks that are trained from nothing, each step one function with its gradients and AdamW, which leaves
-//! weights and state where they are.
+//! Handwritten digits: networks trained from scratch. Each step is one function with gradients and AdamW, which updates
+//! weights and moments in place.
 //!
-//! `cargo run --release --features kernels --example digits` trains a perceptron and a block of attention with three seeds each on four
-//! of five images. It fails unless each reads at least 96 % of the others, or if the loss of a second training with the same seed differs
-//! in a bit. It writes the loss of each epoch to `target/digits/NETWORK.svg` and the first weights to `target/digits/NETWORK.safetensors`.
+//! `cargo run --release --features kernels --example digits` trains a perceptron and an attention block with three
+//! seeds each on four of five images. It fails unless each classifies at least 96 % of the others, or if a second
+//! training with the same seed has a loss that differs in a bit. It writes the loss of each epoch to
+//! `target/digits/NETWORK.svg` and the first weights to `target/digits/NETWORK.safetensors`.
 
 mod attention;
 mod images;
@@ -24,26 +25,24 @@ const EPOCHS: usize = 60;
 /// Epochs of the second training with the same seed.
 const AGAIN: usize = 10;
 
-/// A network that learns digits.
 trait Network: Sized {
     const NAME: &'static str;
 
-    /// One that knows nothing.
+    /// A network with random weights.
     fn new(device: &Device, seed: u64) -> Result<Self, fuse_gpu::Error>;
 
-    /// Learns from a batch, whose loss it returns.
+    /// Trains on a batch and returns its loss.
     fn step(&mut self, x: &Tensor2<f32>, digits: &Tensor1<i32>) -> Result<Tensor0<f32>, fuse_gpu::Error>;
 
-    /// The digits of images.
     fn read(&self, x: &Tensor2<f32>) -> Result<Tensor1<i32>, fuse_gpu::Error>;
 
     fn weights(&self) -> Result<Vec<Weight>, fuse_gpu::Error>;
 
-    /// How many there are in a step.
+    /// Dispatches of a step.
     fn dispatches() -> usize;
 }
 
-/// Trains with a seed. Returns the network, and the loss of each epoch.
+/// Trains with a seed. Returns the network and the loss of each epoch.
 fn train<N: Network>(
     device: &Device,
     batches: &[Batch],
@@ -63,7 +62,7 @@ fn train<N: Network>(
     Ok((network, losses))
 }
 
-/// The part of some images that is read rightly.
+/// The accuracy on a batch.
 fn right(network: &impl Network, (x, digits): &Batch) -> Result<f64, fuse_gpu::Error> {
     let (found, digits) = (network.read(x)?.to_vec_blocking()?, digits.to_vec_blocking()?);
     let right = found.iter().zip(&digits).filter(|(found, digit)| found == digit).count();
@@ -86,7 +85,6 @@ fn draw(losses: &[Vec<f32>], path: &Path) -> Result<(), Box<dyn Error>> {
     Ok(area.present()?)
 }
 
-/// Trains with three seeds.
 fn trainings<N: Network>(
     device: &Device,
     batches: &[Batch],

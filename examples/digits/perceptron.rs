@@ -1,4 +1,4 @@
-//! Two layers, each of which sees the whole image.
+//! A perceptron with one hidden layer.
 
 use fuse_gpu::{Device, Error, Tensor0, Tensor1, Tensor2, fuse};
 
@@ -11,12 +11,12 @@ use crate::{
 fuse! {
     use fuse_gpu::kernels::optimizers::adamw_matrix;
 
-    /// The scores of the ten digits.
+    /// Logits of the ten digits.
     fn scores(x: f32[B, K], w: f32[K, H], b: f32[H], v: f32[H, C], c: f32[C]) -> f32[B, C] {
         matmul(relu(matmul(x, w) + b), v) + c
     }
 
-    /// A step of training, `count` steps after the first: the loss of a batch; all else takes its new value.
+    /// Training step number `count`, from 0. Returns the loss of the batch; weights and moments are updated in place.
     pub fn step(
         x: f32[B, K], digits: i32[B], count: &mut f32[],
         w: &mut f32[K, H], b: &mut f32[H], v: &mut f32[H, C], c: &mut f32[C],
@@ -33,7 +33,6 @@ fuse! {
         loss
     }
 
-    /// The digit of the largest score.
     pub fn read(x: f32[B, K], w: f32[K, H], b: f32[H], v: f32[H, C], c: f32[C]) -> i32[B] {
         argmax(scores(x, w, b, v, c), axis = 1)
     }
@@ -42,7 +41,7 @@ fuse! {
 const HIDDEN: usize = 160;
 const DIGITS: usize = 10;
 
-/// Weights and biases of both layers, and what AdamW remembers of the gradients of the weights.
+/// Weights and biases of both layers, and the AdamW moments of the weights.
 pub(crate) struct Perceptron {
     count: Tensor0<f32>,
     w: Tensor2<f32>,

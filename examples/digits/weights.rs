@@ -1,11 +1,10 @@
-//! Weights: how they begin, and how they are kept.
+//! Weights: initialization and storage.
 
 use std::{collections::BTreeMap, error::Error, path::Path};
 
 use fuse_gpu::{Device, Tensor1, Tensor2, fuse};
 use safetensors::{Dtype, tensor::TensorView};
 
-/// A weight on the host.
 pub(crate) struct Weight {
     name: &'static str,
     shape: Vec<usize>,
@@ -26,14 +25,13 @@ impl Weight {
     }
 }
 
-/// A matrix of normally distributed numbers, for inputs of variance 1.
+/// A normally distributed matrix, scaled for inputs of variance 1.
 pub(crate) fn random(device: &Device, shape: [usize; 2], seed: u64) -> Result<Tensor2<f32>, fuse_gpu::Error> {
     let x = Tensor2::<f32>::randn(device, shape, seed)?;
     let scale = (shape[0] as f32).sqrt().recip();
     fuse!(x * scale)
 }
 
-/// Writes a safetensors file.
 pub(crate) fn save(weights: &[Weight], path: &Path) -> Result<(), Box<dyn Error>> {
     let mut views = BTreeMap::new();
     for Weight { name, shape, bytes } in weights {

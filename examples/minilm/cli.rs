@@ -1,4 +1,4 @@
-//! The command line: what is asked for, and where the results go.
+//! The command line.
 
 use std::{ffi::OsString, io::Write, path::PathBuf};
 
@@ -61,7 +61,7 @@ enum Command {
 /// Runs a command line, whose first word is the program's name, and writes its results to `out`.
 ///
 /// # Errors
-/// A [`clap::Error`] where the words are no command or ask for help, and those of the commands.
+/// A [`clap::Error`] if the command line does not parse or asks for help, and the errors of the commands.
 pub(crate) fn run(
     words: impl IntoIterator<Item = impl Into<OsString> + Clone>,
     out: &mut dyn Write,

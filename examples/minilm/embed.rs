@@ -1,19 +1,16 @@
-//! `minilm embed`: the embedding of each line, for programs or for people.
+//! `minilm embed`: the embedding of each line, as JSON or for people.
 
 use std::io::Write;
 
 use fuse_minilm_model::Embedder;
 
-/// Lines that are embedded before their results are written.
+/// Lines embedded before their results are written.
 const CHUNK: usize = 4096;
 
-/// Characters of a text, and numbers of its embedding, that people get to see.
+/// Characters of a text, and numbers of its embedding, that are printed for people.
 const SHOWN: (usize, usize) = (48, 6);
 
 /// Writes the embedding of each line to `out`, in order.
-///
-/// # Errors
-/// Those of embedding, and of writing.
 pub(crate) fn run(embedder: &Embedder, lines: &[String], json: bool, out: &mut dyn Write) -> anyhow::Result<()> {
     for chunk in lines.chunks(CHUNK) {
         for (text, embedding) in chunk.iter().zip(pollster::block_on(embedder.embed(chunk, |_| {}))?) {

@@ -1,4 +1,4 @@
-//! A model's folder, opened as one thing.
+//! Opens a model's folder.
 
 use std::{fs, path::Path};
 
@@ -7,21 +7,17 @@ use fuse_gpu::Device;
 use fuse_minilm_model::{Embedder, Precision, codes::Codes, tokens::Tokens, weights::Weights};
 
 /// Reads a file of quantized layers.
-///
-/// # Errors
-/// If there is none, or it is damaged.
 pub(crate) fn codes(file: &Path) -> anyhow::Result<Codes> {
     let help = "help: `quantize_report --save FOLDER` writes such files";
     let bytes = fs::read(file).map_err(|error| anyhow!("cannot read `{}`: {error}\n{help}", file.display()))?;
     Codes::parse(file, &bytes)
 }
 
-/// Opens the model in a folder that holds `model.safetensors` and `tokenizer.json`, with `codes`, if there are such, in place of
-/// linear layers of the same number of bits.
+/// Opens the model in a folder that holds `model.safetensors` and `tokenizer.json`. `codes`, if given, replace linear
+/// layers of the same number of bits.
 ///
-/// # Errors
-/// If a file is missing or damaged, weights or codes are not those of all-MiniLM-L6-v2, or the device lacks what the
-/// precision needs.
+/// # Errors If a file is missing or damaged, weights or codes are not those of all-MiniLM-L6-v2, or the device lacks a
+/// feature of the precision.
 pub(crate) fn open(
     folder: &Path,
     codes: Option<Codes>,

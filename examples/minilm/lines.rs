@@ -1,10 +1,10 @@
-//! The texts of a file, one a line.
+//! The texts of a file, one per line.
 
 use std::{fs, io::Read as _, path::Path};
 
 use anyhow::{Context, bail};
 
-/// The lines of a file, or of the standard input where the path is `-`, without line ends and byte order mark.
+/// The lines of a file, or of the standard input if the path is `-`, without line ends and byte order mark.
 ///
 /// # Errors
 /// If the file cannot be read, is empty, or is not UTF-8.

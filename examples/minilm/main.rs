@@ -2,9 +2,8 @@
 //!
 //! `cargo xtask minilm` fetches the model; then `cargo run --example minilm -- search "who plays music?" FILE`.
 //!
-//! The model itself is the crate of `examples/minilm_model`, which the page of `examples/web` shares. Here are the lines of a
-//! file (`lines`), the folder with the model (`folder`), and what is done with embeddings: `embed` prints them, `search` ranks
-//! them and `verify` compares them with known ones, as `cli` was asked to.
+//! The model is the crate of `examples/minilm_model`, which the page of `examples/web` shares. This program reads files
+//! (`lines`, `folder`) and has the commands `embed`, `search` and `verify`.
 
 mod cli;
 mod embed;
@@ -18,7 +17,7 @@ use std::{io, process::ExitCode};
 fn main() -> ExitCode {
     match cli::run(std::env::args_os(), &mut io::stdout().lock()) {
         Ok(()) => ExitCode::SUCCESS,
-        // The reader of our output had enough, as `head` does.
+        // The reader closed the pipe, as `head` does.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => match error.downcast_ref::<clap::Error>() {
             Some(error) => error.exit(),

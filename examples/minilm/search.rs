@@ -11,13 +11,10 @@ use indicatif::{ProgressBar, ProgressStyle};
 /// Lines whose embeddings are held at once.
 const CHUNK: usize = 4096;
 
-/// Files of fewer lines are done before a bar could be read.
+/// Files with fewer lines finish before a progress bar could be read.
 const PROGRESS_FROM: usize = 1000;
 
-/// Writes the `top` best lines to `out` with their similarity and number, best first; blank lines are left out.
-///
-/// # Errors
-/// Those of embedding, and of writing.
+/// Writes the `top` best lines to `out` with their similarity and line number, best first; blank lines are left out.
 pub(crate) fn run(
     embedder: &Embedder,
     query: &str,
@@ -43,13 +40,13 @@ pub(crate) fn run(
     out.flush().map_err(Into::into)
 }
 
-/// A bar on the standard error if that is a terminal and the wait is long enough for one.
+/// A progress bar on the standard error, if that is a terminal and there are enough lines.
 fn progress(lines: usize) -> ProgressBar {
     if lines < PROGRESS_FROM {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::new(lines as u64);
-    // A style that indicatif refuses is replaced by its own.
+    // If indicatif rejects the style, its default serves.
     let style = ProgressStyle::with_template("{bar:32} {human_pos} of {human_len} lines, {per_sec}, {eta} left");
     bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }

@@ -1,4 +1,4 @@
-//! `minilm verify`: how close embeddings are to known ones.
+//! `minilm verify`: compares embeddings with known ones.
 
 use std::{fs, io::Write, path::Path};
 
@@ -45,13 +45,14 @@ fn known(entry: &Value) -> anyhow::Result<Known> {
     Ok(Known { text, embedding: embedding.with_context(|| format!("expected {WIDTH} numbers in `embedding`"))? })
 }
 
-/// The largest difference that rounding explains, per number of an embedding of length 1: 6 layers in this precision
-/// against the same in `f64`.
+/// The largest difference that rounding explains, per number of an embedding of length 1: 6 layers in this precision,
+/// compared with `f64`.
 fn bound(precision: Precision) -> f32 {
     match precision {
         Precision::Single => 1e-5,
         Precision::Half => 5e-3,
-        // What docs/quantization.md measures of plain rounding, with room: an embedding has 384 numbers of about 0.05.
+        // The errors of plain rounding in docs/quantization.md, with margin: an embedding has 384 numbers of about
+        // 0.05.
         Precision::Quantized(8) => 5e-3,
         Precision::Quantized(4) => 5e-2,
         Precision::Quantized(_) => 0.3,
@@ -59,9 +60,6 @@ fn bound(precision: Precision) -> f32 {
 }
 
 /// Embeds the texts, writes adapter, plan and differences to `out`, and fails if a difference exceeds the bound.
-///
-/// # Errors
-/// Those of embedding and of writing, and a difference beyond the bound.
 pub(crate) fn run(
     device: &Device,
     embedder: &Embedder,
@@ -80,7 +78,7 @@ pub(crate) fn run(
         writeln!(out, "  {found:.1e}  {start}")?;
         worst = larger(worst, found);
     }
-    // Written so that NaN fails.
+    // Fails for NaN.
     if worst <= bound {
         return Ok(());
     }

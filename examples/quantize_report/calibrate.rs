@@ -1,10 +1,10 @@
-//! A model quantized layer by layer with the activations of sentences, each layer seeing what the quantized ones before it
-//! answer.
+//! Quantizes a model layer by layer with activations of sentences; each layer's inputs come from the quantized layers
+//! before it.
 //!
-//! With `Method::Feedback`, a layer's weights are quantized so that its answers to those activations change little (GPTQ, Frantar
-//! et al. 2022). With `Method::Fitted`, its weights and bias are first fitted, by least squares, to give what the *unquantized*
-//! model has at this place: the layer makes up for errors of those before it, and where its answer is added to the residual
-//! stream, for the errors of that, too; bias and layer norm are chosen once more when the weights are codes.
+//! `Method::Feedback` minimizes the change of a layer's outputs on those activations (GPTQ, Frantar et al. 2022).
+//! `Method::Fitted` first fits weights and bias, by least squares, to the outputs of the *unquantized* model at this
+//! layer. The layer thus compensates errors of earlier layers, also those of the residual stream it is added to. Bias
+//! and layer norm are fitted again after the weights are quantized.
 
 use fuse_minilm_model::host::{HostModel, Layer, Linear, Norm, Part, Texts, attention, gelu};
 use fuse_quantize::{Calibration, Quantized, Targets, quantize_calibrated};
@@ -14,30 +14,29 @@ use super::{
     round::QuantizedModel,
 };
 
-/// Where clauses end.
 const CLAUSE_ENDS: [char; 6] = [',', ';', ':', '.', '?', '!'];
 
-/// The damping of error feedback, and that by which fitted weights are drawn to those of the model: with less, they learn the
-/// sentences by heart. Chosen by trial with 2 bits and 1 bit, by the sentences that schemes are compared on.
+/// Damping of error feedback, and of the pull of fitted weights to those of the model: with less, they overfit the
+/// sentences. Chosen by trial with 2 bits and 1 bit, on the sentences that schemes are compared on.
 const DAMPING: f64 = 0.03;
 const NEARNESS: f64 = 0.3;
 
-/// The model's tokens `[CLS]` and `[SEP]`, between which texts stand.
+/// The model's tokens `[CLS]` and `[SEP]`, which enclose a text.
 const BEGIN: i32 = 101;
 const END: i32 = 102;
 
-/// The first token of the vocabulary that is a word of several letters, and how many follow it.
+/// The first token of the vocabulary that is a word of several letters, and the number of such tokens.
 const FIRST_WORD: i32 = 1996;
 const WORDS: u64 = 28_000;
 
-/// Sentences, and after them each of their clauses alone: models see short texts, too.
+/// Sentences, followed by each of their clauses: models see short texts, too.
 pub(crate) fn with_clauses(sentences: &[String]) -> Vec<String> {
     let clauses =
         sentences.iter().flat_map(|sentence| sentence.split(CLAUSE_ENDS)).map(|clause| clause.trim().to_owned());
     sentences.iter().cloned().chain(clauses.filter(|clause| !clause.is_empty())).collect()
 }
 
-/// Texts of random words, the same in every run: however few the sentences, layers then see all of the vocabulary, and
+/// Texts of random words, the same in every run. Layers then see the whole vocabulary however few the sentences, and
 /// weights are fitted to the model rather than to the sentences.
 pub(crate) fn random_texts(count: usize) -> Vec<Vec<i32>> {
     let mut state = 1u64;
@@ -54,18 +53,17 @@ pub(crate) fn random_texts(count: usize) -> Vec<Vec<i32>> {
     (0..count).map(|_| text()).collect()
 }
 
-/// What the unquantized model computes for the sentences of the calibration.
+/// The unquantized model's outputs for the calibration sentences.
 pub(crate) struct Reference {
     texts: Texts,
-    /// What the first layer reads.
+    /// The input of the first layer.
     embedded: Vec<f32>,
-    /// For each encoder layer and each linear layer in the order of `Part::ALL`, its answer; where the residual is added to that,
-    /// the sum.
+    /// The output of each linear layer, by encoder layer and in the order of `Part::ALL`; including the residual where
+    /// one is added.
     answers: Vec<[Vec<f32>; 6]>,
 }
 
 impl Reference {
-    /// Computes it.
     pub(crate) fn new(model: &HostModel, tokens: &[Vec<i32>]) -> anyhow::Result<Self> {
         let texts = Texts::new(tokens);
         let embedded = model.embed(&texts)?;
@@ -88,7 +86,6 @@ impl Reference {
         Ok(Self { texts, embedded, answers })
     }
 
-    /// Tokens of the sentences.
     pub(crate) fn tokens(&self) -> usize {
         self.texts.tokens()
     }
@@ -116,7 +113,6 @@ pub(crate) fn quantize(case: &Case, model: &HostModel, reference: &Reference) ->
     Ok(QuantizedModel { model, codes, table: None })
 }
 
-/// An encoder layer that is being quantized.
 struct Step<'a> {
     texts: &'a Texts,
     case: &'a Case,
@@ -126,8 +122,8 @@ struct Step<'a> {
 }
 
 impl Step<'_> {
-    /// Fits scale and shift of the layer norm that follows a part, from what it normalizes now, to what it answers in the
-    /// unquantized model: one regression for each feature.
+    /// Fits scale and shift of the layer norm after a part, from its present input to its output in the unquantized
+    /// model: one regression per feature.
     fn norm(&mut self, part: Part, sums: &[f32]) {
         if self.case.method != Method::Fitted {
             return;
@@ -156,11 +152,11 @@ impl Step<'_> {
         }
     }
 
-    /// Quantizes linear layers that read the same inputs; their answers are added to `residual` where there is one.
+    /// Quantizes linear layers with the same inputs; their outputs are added to `residual` if given.
     fn parts(&mut self, parts: &[Part], inputs: &[f32], residual: Option<&[f32]>) -> anyhow::Result<()> {
         let [_, width] = parts[0].shape();
         let fitted = self.case.method == Method::Fitted;
-        // With a free bias, only what differs from the mean is up to the weights.
+        // With a free bias, the weights only have to fit deviations from the mean.
         let (inputs, input_mean) = if fitted { centered(inputs, width) } else { (inputs.to_vec(), vec![]) };
         let inputs = if fitted { equal_texts(&inputs, width, self.texts) } else { inputs };
         let mut calibration = Calibration::new(width).damping(DAMPING);
@@ -194,13 +190,13 @@ impl Step<'_> {
     }
 }
 
-/// Rows scaled so that each text weighs the same, as it does in the mean that makes an embedding.
+/// Scales rows so that each text has the same weight, as in the mean that makes an embedding.
 fn equal_texts(rows: &[f32], width: usize, texts: &Texts) -> Vec<f32> {
     let weights = texts.lengths().flat_map(|length| std::iter::repeat_n(1.0 / (length as f32).sqrt(), length));
     rows.chunks_exact(width).zip(weights).flat_map(|(row, weight)| row.iter().map(move |x| x * weight)).collect()
 }
 
-/// Rows without their mean, and the mean.
+/// Subtracts the mean of the rows. Returns both.
 fn centered(rows: &[f32], width: usize) -> (Vec<f32>, Vec<f32>) {
     let mut sums = vec![0.0f64; width];
     for row in rows.chunks_exact(width) {

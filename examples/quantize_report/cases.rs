@@ -1,30 +1,28 @@
-//! What is tried: bit widths, schemes, and how codes are found.
+//! The cases: bit widths, schemes, and quantization methods.
 
 use fuse_quantize::{Granularity, Packing, QuantScheme, Rounding, ScaleDType, Symmetry};
 
-/// How codes and scales are found.
+/// A quantization method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Method {
-    /// By the weights alone.
+    /// Rounds the weights; no calibration.
     Rounded,
-    /// With error feedback (GPTQ).
+    /// Error feedback (GPTQ).
     Feedback,
-    /// With error feedback, from weights and biases that were fitted to what the unquantized layer would answer.
+    /// Error feedback, from weights and biases fitted to the unquantized layer's outputs.
     Fitted,
 }
 
-/// One way to quantize the model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Case {
     pub(crate) packing: Packing,
     pub(crate) scheme: QuantScheme,
     pub(crate) method: Method,
-    /// Whether the table of word embeddings is quantized, too; always rounded.
+    /// True if the table of word embeddings is quantized, too; it is always rounded.
     pub(crate) table: bool,
 }
 
 impl Case {
-    /// The scheme in words.
     pub(crate) fn scheme_name(&self) -> String {
         let symmetry = match self.scheme.symmetry {
             Symmetry::Symmetric => "symmetric",
@@ -38,7 +36,6 @@ impl Case {
         format!("{symmetry}, {granularity}, {}", self.scheme.scales.name())
     }
 
-    /// How codes and scales are found, in words.
     pub(crate) fn method_name(&self) -> &'static str {
         match (self.method, self.scheme.rounding) {
             (Method::Rounded, Rounding::Nearest) => "rounded",
@@ -50,14 +47,13 @@ impl Case {
         }
     }
 
-    /// All of it in words.
     pub(crate) fn name(&self) -> String {
         let table = if self.table { ", with the word table" } else { "" };
         format!("{}: {}, {}{table}", self.packing.name(), self.scheme_name(), self.method_name())
     }
 }
 
-/// All cases of a report; few of them where it has to be quick.
+/// All cases of a report; few of them if `quick`.
 pub(crate) fn all(quick: bool) -> Vec<Case> {
     // Weights are `[outputs, inputs]`.
     let (symmetric, asymmetric) = (QuantScheme::symmetric().axis(1), QuantScheme::asymmetric().axis(1));

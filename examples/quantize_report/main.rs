@@ -1,10 +1,12 @@
-//! What quantization costs: every bit width and scheme on the real all-MiniLM-L6-v2, as a table, a document and a plot.
+//! The errors of quantization: every bit width and scheme on the real all-MiniLM-L6-v2, as a table, a document and a
+//! plot.
 //!
 //! `cargo xtask minilm` fetches the model; then `cargo run --release --example quantize_report -- --out docs` writes
-//! `quantization.md` and `quantization.svg`. With `--save FOLDER` it keeps the best codes of each width for `examples/minilm`.
+//! `quantization.md` and `quantization.svg`. With `--save FOLDER` it keeps the best codes of each width for
+//! `examples/minilm`.
 //!
-//! Data flows one way: `cases` lists what is tried and `try_all` tries it; `round` and `calibrate` make the model with quantized weights; `measure`
-//! compares it with the model as it is; `report` and `plot` show the results.
+//! Data flow: `cases` lists the cases and `try_all` runs them; `round` and `calibrate` quantize the model; `measure`
+//! compares it with the unquantized one; `report` and `plot` show the results.
 
 mod calibrate;
 mod cases;
@@ -33,16 +35,16 @@ const MODEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/minilm");
 /// Sentences that schemes are compared on.
 const EVALUATION: &str = include_str!("../data/quantize_evaluation.txt");
 
-/// Other sentences, by which calibrated quantization learns what layers see.
+/// Calibration sentences, distinct from those of the evaluation.
 const CALIBRATION: &str = include_str!("../data/quantize_calibration.txt");
 
-/// Texts of random words that it sees besides.
+/// Calibration texts of random words.
 const RANDOM: usize = 500;
 
-/// Sentences by which nothing was chosen: neither the scheme of a width nor anything in this program.
+/// Held-out sentences: neither the scheme of a width nor anything in this program was chosen by them.
 const HELD_OUT: &str = include_str!("../data/quantize_held_out.txt");
 
-/// With `--quick`, so many sentences of each.
+/// Numbers of evaluation and calibration sentences with `--quick`.
 const QUICK: (usize, usize) = (8, 8);
 
 /// Weights of all-MiniLM-L6-v2 in 8, 4, 3, 2 and 1 bit: errors, embeddings and memory
@@ -103,7 +105,7 @@ fn main() -> anyhow::Result<()> {
         if let Some(folder) = &cli.save {
             write(folder, &format!("{}.safetensors", packing.name()), quantized.file().to_bytes()?)?;
         }
-        // A software adapter takes most of a quick run for this: one width shows that it works.
+        // On a software adapter this takes most of a quick run; one width suffices as a smoke test.
         if cli.quick && packing != Packing::Q2 {
             continue;
         }

@@ -1,8 +1,8 @@
-//! How far a quantized model is from the model as it is.
+//! Compares a quantized model with the unquantized one: relative errors of one encoder layer, cosines of embeddings,
+//! and memory.
 //!
-//! Input: a quantized model. Output: relative errors of one encoder layer, cosines of embeddings, and memory. The encoder on the
-//! host computes them for all cases, after it has agreed with the kernels on the model as it is; the kernels compute those of
-//! the best ones again.
+//! The encoder on the host computes them for all cases, after it was checked against the kernels on the unquantized
+//! model. The kernels recompute those of the best cases.
 
 use std::path::{Path, PathBuf};
 
@@ -22,10 +22,10 @@ use fuse_minilm_model::{
 /// The encoder layer whose errors are reported.
 pub(crate) const LAYER: usize = 0;
 
-/// How far embeddings of host and device may be apart, in the largest difference of a number.
+/// Largest difference allowed between a number of the host's and of the device's embeddings.
 const AGREE: f32 = 1e-4;
 
-/// The model as it is, and sentences to compare on.
+/// The unquantized model, and sentences to compare on.
 pub(crate) struct Yardstick<'a> {
     device: &'a Device,
     file: (&'a Path, &'a [u8]),
@@ -35,29 +35,28 @@ pub(crate) struct Yardstick<'a> {
     embeddings: Vec<Vec<f32>>,
     host_distance: f32,
     texts: Texts,
-    /// Inputs and answers of the layer.
+    /// Inputs and outputs of the layer.
     layer: (Vec<f32>, Vec<f32>),
 }
 
-/// What was measured of a case.
+/// The measurements of a case.
 pub(crate) struct Outcome {
     pub(crate) case: Case,
-    /// Of the weights of one encoder layer: `‖Ŵ - W‖ / ‖W‖`.
+    /// Relative error of the weights of one encoder layer: `‖Ŵ - W‖ / ‖W‖`.
     pub(crate) weight_error: f64,
-    /// Of the answers of that layer.
+    /// Relative error of the outputs of that layer.
     pub(crate) output_error: f64,
     /// Mean of the cosines.
     pub(crate) mean: f64,
-    /// The smallest.
+    /// Smallest cosine.
     pub(crate) worst: f64,
-    /// Memory of the linear layers.
     pub(crate) memory: Memory,
     /// Memory of the word table, if it is quantized.
     pub(crate) table: Option<Memory>,
 }
 
 impl<'a> Yardstick<'a> {
-    /// Embeds the sentences with the model as it is, on device and host.
+    /// Embeds the sentences with the unquantized model, on device and host.
     pub(crate) fn new(
         device: &'a Device,
         (weights_file, weights): &'a (PathBuf, Vec<u8>),
@@ -87,7 +86,6 @@ impl<'a> Yardstick<'a> {
         Ok(Self { device, file, tokens, model, sentences, embeddings, host_distance, texts, layer })
     }
 
-    /// The model as it is.
     pub(crate) fn model(&self) -> &HostModel {
         &self.model
     }
@@ -97,12 +95,11 @@ impl<'a> Yardstick<'a> {
         self.host_distance
     }
 
-    /// The tokens of sentences.
     pub(crate) fn tokens(&self, sentences: &[String]) -> anyhow::Result<Vec<Vec<i32>>> {
         self.tokens.encode(sentences)
     }
 
-    /// Compares a quantized model with the model as it is.
+    /// Compares a quantized model with the unquantized one.
     pub(crate) fn measure(&self, case: Case, quantized: &QuantizedModel) -> anyhow::Result<Outcome> {
         let (mean, worst) = summary(&cosines(&self.embeddings, &quantized.model.encode(&self.texts)?));
         let (layer, original) = (&quantized.model.layers[LAYER], &self.model.layers[LAYER]);
@@ -121,8 +118,8 @@ impl<'a> Yardstick<'a> {
         })
     }
 
-    /// Mean and worst cosine with embeddings that the kernels compute, of the sentences of the comparison and of others by which
-    /// nothing was chosen.
+    /// Mean and worst cosine with embeddings computed by the kernels, for the evaluation sentences and the held-out
+    /// `others`.
     pub(crate) fn on_device(&self, quantized: &QuantizedModel, others: &[String]) -> anyhow::Result<[(f64, f64); 2]> {
         let (file, bytes) = self.file;
         let mut weights = Weights::parse(file, bytes)?;
@@ -142,7 +139,6 @@ fn cosines(before: &[Vec<f32>], after: &[Vec<f32>]) -> Vec<f64> {
     before.iter().zip(after).map(|(a, b)| cosine(a, b)).collect()
 }
 
-/// The mean, and the smallest.
 fn summary(cosines: &[f64]) -> (f64, f64) {
     let mean = cosines.iter().sum::<f64>() / cosines.len() as f64;
     (mean, cosines.iter().copied().fold(f64::INFINITY, f64::min))

@@ -1,4 +1,4 @@
-//! The plot of the report: how far embeddings turn, for every bit width and scheme, beside what they may.
+//! The plot of the report: 1 - cosine of every bit width and scheme, beside the limits.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use plotters::{
 
 use super::{measure::Outcome, report::bar};
 
-/// Told apart in print and with any color vision (the palette of Okabe and Ito).
+/// Distinguishable in print and with any color vision (the palette of Okabe and Ito).
 const COLORS: [RGBColor; 5] =
     [RGBColor(0, 114, 178), RGBColor(86, 180, 233), RGBColor(230, 159, 0), RGBColor(213, 94, 0), RGBColor(0, 158, 115)];
 
@@ -19,10 +19,11 @@ const GRID: RGBColor = RGBColor(221, 221, 221);
 const FONT: &str = "sans-serif";
 const LEGEND_LINE: i32 = 22;
 
-/// Cosines closer to 1 are drawn as this.
+/// Distances from 1 below this are drawn as this.
 const LEAST: f64 = 1e-6;
 
-/// 1 minus the mean cosine of each case, over bit widths, as an SVG document. Cases with a quantized word table are left out.
+/// 1 minus the mean cosine of each case, over bit widths, as an SVG document. Cases with a quantized word table are
+/// left out.
 pub(crate) fn cosines(outcomes: &[Outcome]) -> anyhow::Result<String> {
     let outcomes: Vec<&Outcome> = outcomes.iter().filter(|outcome| outcome.table.is_none()).collect();
     let mut svg = String::new();
@@ -35,7 +36,6 @@ fn draw(outcomes: &[&Outcome], svg: &mut String) -> Result<(), Box<dyn std::erro
     for (index, packing) in Packing::ALL.into_iter().enumerate() {
         let of_width: Vec<_> = outcomes.iter().filter(|outcome| outcome.case.packing == packing).collect();
         for (place, outcome) in of_width.iter().enumerate() {
-            // Side by side in the order of the tables.
             let aside = (place as f64 + 0.5) / of_width.len() as f64 - 0.5;
             let point = (index as f64 + 0.7 * aside, (1.0 - outcome.mean).max(LEAST).log10());
             methods.entry(outcome.case.method_name()).or_default().push(point);

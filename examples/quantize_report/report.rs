@@ -1,4 +1,4 @@
-//! The report: a line for people who wait, and the document with every table.
+//! The report: a progress line per case, and the document with every table.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
@@ -7,22 +7,21 @@ use fuse_quantize::Packing;
 
 use super::{measure::Outcome, round::Memory};
 
-/// What all cases have in common.
+/// Data of a report that all cases share.
 pub(crate) struct About {
-    /// The device's name.
     pub(crate) adapter: String,
-    /// Sentences that schemes are compared on, and those that are held out.
+    /// Numbers of evaluation and of held-out sentences.
     pub(crate) evaluation: [usize; 2],
-    /// Sentences of the calibration, texts with their clauses, texts of random words, and tokens of all.
+    /// Calibration: sentences, texts with their clauses, texts of random words, and tokens of all.
     pub(crate) calibration: [usize; 4],
     /// The largest difference between embeddings of host and device.
     pub(crate) host_distance: f32,
-    /// Mean and worst cosine of the best case of each width, computed by the kernels: of the sentences of the comparison, and of
-    /// those held out.
+    /// Mean and worst cosine of the best case of each width, computed by the kernels: for the evaluation and the
+    /// held-out sentences.
     pub(crate) on_device: BTreeMap<Packing, [(f64, f64); 2]>,
 }
 
-/// What the best scheme of a bit width has to reach: the mean cosine of embeddings with those of `f32` weights.
+/// The least mean cosine with embeddings of `f32` weights that the best scheme of a bit width has to reach.
 pub(crate) fn bar(packing: Packing) -> f64 {
     match packing {
         Packing::Q8 => 0.995,
@@ -33,7 +32,6 @@ pub(crate) fn bar(packing: Packing) -> f64 {
     }
 }
 
-/// A case in a line.
 pub(crate) fn line(outcome: &Outcome) -> String {
     format!(
         "{:<64} weights {:.4}  layer {:.4}  cosine {:.4}, worst {:.4}",
@@ -120,10 +118,9 @@ fn head(about: &About) -> String {
     )
 }
 
-/// What the columns of the tables mean.
 const MEANING: &str = include_str!("meaning.md");
 
-/// How the best results came about, and what was not tried.
+/// The steps that led to the best results, and options that were not tried.
 const STEPS: &str = include_str!("steps.md");
 
 fn tables(outcomes: &[Outcome]) -> String {
@@ -153,12 +150,12 @@ fn tables(outcomes: &[Outcome]) -> String {
     text
 }
 
-/// How much less codes take than weights.
+/// Memory saved by the codes.
 fn saved(memory: Memory) -> String {
     format!("{:.2} %", 100.0 * (1.0 - memory.weights as f64 / memory.single as f64))
 }
 
-/// What scales and offsets take, as a part of the weights.
+/// Memory of scales and offsets relative to the weights.
 fn share(memory: Memory) -> String {
     format!("{:.2} %", 100.0 * memory.scales as f64 / memory.single as f64)
 }

@@ -1,4 +1,4 @@
-//! A model whose weights are rounded, each matrix alone; and what any quantized model consists of.
+//! Quantizes a model by rounding each matrix alone; and the type of quantized models.
 
 use fuse_minilm_model::{
     codes::Codes,
@@ -9,12 +9,11 @@ use fuse_quantize::{Quantized, quantize as quantize_values};
 
 use super::cases::Case;
 
-/// A model with quantized weights.
 #[derive(Clone)]
 pub(crate) struct QuantizedModel {
-    /// The model with weights as values again.
+    /// The model with dequantized weights.
     pub(crate) model: HostModel,
-    /// The linear layers' weights, of each layer in the order of [`Part::ALL`].
+    /// Weights of the linear layers, of each encoder layer in the order of [`Part::ALL`].
     pub(crate) codes: Vec<Quantized>,
     /// Memory of the word table, if it is quantized.
     pub(crate) table: Option<Memory>,
@@ -28,7 +27,7 @@ impl QuantizedModel {
         memory
     }
 
-    /// The model as a file holds it.
+    /// Converts to the file format.
     pub(crate) fn file(&self) -> Codes {
         let mut file = Codes::new(self.codes[0].packing);
         let mut codes = self.codes.iter();
@@ -51,16 +50,15 @@ impl QuantizedModel {
 /// Bytes of quantized tensors.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Memory {
-    /// Of the same values in `f32`.
+    /// Bytes of the same values in `f32`.
     pub(crate) single: u64,
-    /// Of the codes.
+    /// Bytes of the codes.
     pub(crate) weights: u64,
-    /// Of scales and offsets.
+    /// Bytes of scales and offsets.
     pub(crate) scales: u64,
 }
 
 impl Memory {
-    /// Counts one more tensor.
     fn add(&mut self, quantized: &Quantized) {
         self.single += 4 * quantized.shape.iter().product::<usize>() as u64;
         self.weights += quantized.weight_bytes();
@@ -68,7 +66,6 @@ impl Memory {
     }
 }
 
-/// Rounds all linear layers.
 pub(crate) fn quantize(case: &Case, model: &HostModel) -> anyhow::Result<QuantizedModel> {
     let (mut model, mut codes) = (model.clone(), vec![]);
     for (linear, part) in model.layers.iter_mut().flat_map(|layer| layer.linears.iter_mut().zip(Part::ALL)) {

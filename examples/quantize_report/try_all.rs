@@ -1,7 +1,7 @@
-//! All cases, one after another for each bit width, several widths at a time.
+//! Runs the cases of each bit width in order, several widths in parallel, and prints progress.
 //!
-//! Input: the cases in the order of the report. Output: what was measured, in the same order, and of each width the model with
-//! the best embeddings, for the kernels to compute, too. What is printed on the way is for people who wait.
+//! Returns the measurements in the order of the report, and for each width the model with the best embeddings, which
+//! the kernels recompute.
 
 use std::{
     collections::BTreeMap,
@@ -23,13 +23,13 @@ use super::{
     round::{self, QuantizedModel},
 };
 
-/// What came out for one bit width: every case, and the best model with its mean cosine.
+/// The results of one bit width: every case, and the best model with its mean cosine.
 pub(crate) struct Width {
     pub(crate) outcomes: Vec<Outcome>,
     pub(crate) best: Option<(f64, QuantizedModel)>,
 }
 
-/// Tries all cases. One width at a time per processor: calibrated cases of different widths take about equally long.
+/// Runs all cases. One width at a time per processor: calibrated cases of different widths take about equally long.
 pub(crate) fn run(
     cases: &[Case],
     yardstick: &Yardstick<'_>,
@@ -61,7 +61,7 @@ fn one_width(cases: &[Case], yardstick: &Yardstick<'_>, reference: &Reference) -
         let start = Instant::now();
         let without_table = Case { table: false, ..case };
         let mut quantized = match (last.take(), case.method) {
-            // The linear layers are those of the case before.
+            // The linear layers are the same as in the previous case.
             (Some((before, quantized)), _) if before == without_table => quantized,
             (_, Method::Rounded) => round::quantize(&case, yardstick.model())?,
             (_, Method::Feedback | Method::Fitted) => calibrate::quantize(&case, yardstick.model(), reference)?,

@@ -1,22 +1,22 @@
-//! Batches: texts of different lengths, padded to one width.
+//! Batches of texts of different lengths, padded to one width.
 //!
-//! Input: the tokens of many texts. Output: [`Batch`]es whose texts are about equally long, so that little of a launch
-//! is padding. Each remembers which texts it holds: results go back into the order of the input.
+//! Texts of similar length share a [`Batch`], so that little of a launch is padding. A batch stores the positions of
+//! its texts, so that results can be returned in the order of the input.
 
-/// Most tokens of a batch, padding included: enough to keep a large GPU busy, and 24 MiB per activation of 384
-/// features in `f32`.
+/// Most tokens of a batch, padding included: enough to keep a large GPU busy, and 24 MiB per `f32` activation of 384
+/// features.
 const MAX_TOKENS: usize = 16_384;
 
 /// Most texts of a batch.
 const MAX_TEXTS: usize = 512;
 
-/// Widths are multiples of this: kernels then load whole vectors, and fewer shapes means fewer launch plans.
+/// Widths are multiples of this, so that kernels load whole vectors and fewer shapes need launch plans.
 const WIDTH_STEP: usize = 8;
 
-/// A text that fills less than 1/2 of a batch's width begins the next batch: launches cost less than rows of padding.
+/// A text that fills less than 1/2 of a batch's width starts the next batch: a launch costs less than rows of padding.
 const LEAST_FILLED: usize = 2;
 
-/// The token of the padding. Any would do, since its positions are masked out; this is the model's own.
+/// The padding token. Any would do, since its positions are masked out; this is the model's own.
 const PADDING: i32 = 0;
 
 /// Texts that are encoded together.
@@ -55,7 +55,7 @@ impl Batch {
         Self {
             texts: taken.to_vec(),
             ids: taken.iter().flat_map(row).collect(),
-            // A mean over no token would be NaN; a text without any is one padding token.
+            // A mean over no token would be NaN, so an empty text becomes one padding token.
             lengths: taken.iter().map(|&text| texts[text].len().max(1) as i32).collect(),
             width,
         }

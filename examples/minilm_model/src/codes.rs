@@ -1,8 +1,9 @@
-//! Quantized linear layers as a file: codes that were chosen with care need not be chosen again whenever a model is loaded.
+//! Stores quantized linear layers in a file, so that a calibrated model is loaded without being quantized again.
 //!
-//! A `.safetensors` file beside the model's: of the weights `name` of each linear layer the words `name.words` and the pairs of
-//! scale and offset `name.scales`, both `U32` as kernels read them; biases and layer norms in `F32` under their own names, because
-//! calibration changes them, too. Its metadata say how words are packed (`packing`), and how scales are stored (`scales`).
+//! A `.safetensors` file beside the model's. Each weight `name` of a linear layer has the words `name.words` and the
+//! pairs of scale and offset `name.scales`, both `U32` as kernels read them. Biases and layer norms are `F32` under
+//! their own names, because calibration changes them, too. The metadata state the packing of words (`packing`) and the
+//! dtype of scales (`scales`).
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -16,10 +17,10 @@ use safetensors::{
 /// The axis of weights `[outputs, inputs]` along which codes are packed.
 const AXIS: usize = 1;
 
-/// Quantized linear layers, and what else of the model changes with them.
+/// Quantized linear layers, with the other values of the model that calibration changed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Codes {
-    /// Bits of a code, and how they lie in words.
+    /// Bits of a code, and their layout in words.
     pub packing: Packing,
     /// Weights `[outputs, inputs]` by name, packed along the inputs.
     pub weights: BTreeMap<String, Quantized>,
@@ -28,15 +29,15 @@ pub struct Codes {
 }
 
 impl Codes {
-    /// Nothing yet, packed like this.
+    /// No weights yet, of this packing.
     pub fn new(packing: Packing) -> Self {
         Self { packing, weights: BTreeMap::new(), values: BTreeMap::new() }
     }
 
-    /// The codes in the bytes of the file at `path`.
+    /// Parses the file at `path` from its bytes.
     ///
     /// # Errors
-    /// If the bytes are no such file, or a tensor of it is not what its shape and the metadata ask for.
+    /// If the bytes are no such file, or a tensor does not match its shape and the metadata.
     pub fn parse(path: &Path, bytes: &[u8]) -> anyhow::Result<Self> {
         Self::of_file(bytes).with_context(|| format!("`{}` is no file of quantized layers", path.display()))
     }
@@ -66,10 +67,10 @@ impl Codes {
         Ok(codes)
     }
 
-    /// The bytes of a file.
+    /// Serializes to the bytes of a file.
     ///
     /// # Errors
-    /// If weights are packed otherwise than is said, or along the outputs, or store scales in different ways.
+    /// If weights differ from `packing`, are packed along the outputs, or have scales of different dtypes.
     pub fn to_bytes(&self) -> anyhow::Result<Vec<u8>> {
         let dtype = self.weights.values().next().map_or(ScaleDType::F16, |first| first.scale_dtype);
         let le = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
@@ -83,7 +84,7 @@ impl Codes {
                 self.packing.name(),
                 dtype.name()
             );
-            // The extent of the packed axis follows from words only where they are full.
+            // Words determine the extent of the packed axis only if they are full.
             let [outputs, inputs] = *weights.shape else { bail!("tensor `{name}`: expected a matrix") };
             let full = inputs.is_multiple_of(self.packing.block_values() as usize);
             ensure!(full, "tensor `{name}`: {inputs} inputs do not fill whole blocks of words");
@@ -106,7 +107,6 @@ impl Codes {
     }
 }
 
-/// Weights of their words and scales.
 fn weights(packing: Packing, dtype: ScaleDType, [words, scales]: [&TensorView<'_>; 2]) -> anyhow::Result<Quantized> {
     let (&[outputs, row_words], &[scale_rows, groups, pair_words]) = (words.shape(), scales.shape()) else {
         bail!("expected words [outputs, words] and scales [outputs, groups, {}]", dtype.pair_words());
@@ -173,7 +173,6 @@ mod tests {
         let mut unknown = bytes.clone();
         unknown[at + 1..at + 3].copy_from_slice(b"q5");
         ends(&message(&unknown), "`packing`: expected q8, q4, q3, q2 or q1, found \"q5\"");
-        // Not all weights are packed as the file says.
         let mut mixed = codes(Packing::Q4);
         mixed.packing = Packing::Q2;
         assert!(mixed.to_bytes().is_err());

@@ -1,6 +1,4 @@
-//! Texts in, embeddings out: a model's two files opened as one thing.
-//!
-//! Tokens, batches, launches and readback come together here; results are in the order of the texts.
+//! Computes embeddings of texts: tokens, batches, launches and readback, in the order of the texts.
 
 use std::path::Path;
 
@@ -26,24 +24,24 @@ use crate::{
 pub enum Precision {
     /// `f32`.
     Single,
-    /// `f16`; sums and the embeddings themselves stay `f32`.
+    /// `f16`; accumulators and the embeddings stay `f32`.
     Half,
-    /// Weights of linear layers of so many bits, 8, 4, 3, 2 or 1; activations of `f32`.
+    /// Linear layers with weights of 8, 4, 3, 2 or 1 bits; activations of `f32`.
     #[cfg(feature = "quantized")]
     Quantized(u32),
 }
 
-/// A model that is ready to embed texts.
+/// A loaded model.
 pub struct Embedder {
     tokens: Tokens,
     encoder: Box<dyn Encoder>,
 }
 
 impl Embedder {
-    /// The model of two files: `model.safetensors` and `tokenizer.json`, each with its path for messages and its bytes.
+    /// Loads a model from `model.safetensors` and `tokenizer.json`: the path of each, for messages, and its bytes.
     ///
-    /// # Errors
-    /// If a file is damaged, the weights are not those of all-MiniLM-L6-v2, or the device lacks what the precision needs.
+    /// # Errors If a file is damaged, the weights are not those of all-MiniLM-L6-v2, or the device lacks a feature of
+    /// the precision.
     pub fn load(
         (weights_file, weights): (&Path, &[u8]),
         (tokenizer_file, tokenizer): (&Path, &[u8]),
@@ -55,10 +53,10 @@ impl Embedder {
         load().with_context(|| format!("cannot load the model `{}`", weights_file.display()))
     }
 
-    /// The model of weights that are read already.
+    /// The model with parsed weights.
     ///
     /// # Errors
-    /// If the weights are not those of all-MiniLM-L6-v2, or the device lacks what the precision needs.
+    /// If the weights are not those of all-MiniLM-L6-v2, or the device lacks a feature of the precision.
     pub fn new(tokens: Tokens, weights: &Weights<'_>, device: &Device, precision: Precision) -> anyhow::Result<Self> {
         let adapter = &device.info().name;
         let possible = precision != Precision::Half || device.info().features.f16;
@@ -80,13 +78,13 @@ impl Embedder {
         Ok(Self { tokens, encoder })
     }
 
-    /// The embedding of each text, of length 1. `done` is told of every batch how many texts it held.
+    /// The embedding of each text, of length 1. Calls `done` with the number of texts of each finished batch.
     ///
     /// # Errors
     /// Those of the tokenizer, of launches and of readback.
     pub async fn embed(&self, texts: &[String], mut done: impl FnMut(usize)) -> anyhow::Result<Vec<Vec<f32>>> {
         let mut embeddings = vec![vec![]; texts.len()];
-        // The next batch is on its way to the device before the results of the last are waited for.
+        // Submits the next batch before waiting for the results of the last one.
         let mut running: Option<(Vec<usize>, Tensor2<f32>)> = None;
         for batch in batches(&self.tokens.encode(texts)?).into_iter().map(Some).chain([None]) {
             let next = match batch {

@@ -1,8 +1,8 @@
-//! The encoder as kernels: token embeddings, one transformer layer, and pooling (Devlin et al. 2019; Reimers and
+//! The kernels of the encoder: token embeddings, one transformer layer, and pooling (Devlin et al. 2019; Reimers and
 //! Gurevych 2019).
 //!
-//! Input and output: tensors of a batch of `B` texts, padded to `S` tokens; `lengths` says how many tokens of each text
-//! are real. Weights are `[outputs, inputs]`, as PyTorch stores them. Not here: where weights come from (`model`).
+//! A batch has `B` texts, padded to `S` tokens; `lengths` holds the number of real tokens of each text. Weights are
+//! `[outputs, inputs]`, as PyTorch stores them; `model` loads them.
 
 use fuse_gpu::fuse;
 
@@ -29,13 +29,13 @@ fuse! {
         matmul(x, transpose(w)) + b
     }
 
-    /// The 12 heads of 32 features each, as a batch axis.
+    /// Splits the features into 12 heads of 32, as a batch axis.
     fn heads<T: Float>(x: T[B, S, 384]) -> T[B, 12, S, 32] {
         permute(reshape(x, [B, S, 12, 32]), [0, 2, 1, 3])
     }
 
-    /// Attention over the real tokens of a text and a feed-forward block, each with a residual connection and a
-    /// layer norm after it.
+    /// Attention over the real tokens of a text and a feed-forward block, each with a residual connection and a layer
+    /// norm after it.
     pub fn encoder_layer<T: Float>(
         h: T[B, S, 384], lengths: i32[B],
         wq: T[384, 384], bq: T[384], wk: T[384, 384], bk: T[384], wv: T[384, 384], bv: T[384],
@@ -56,7 +56,7 @@ fuse! {
         layer_norm(linear(hidden, w2, b2) + a, output_gamma, output_beta, eps = 1e-12)
     }
 
-    /// The mean over the real tokens of each text, scaled to length 1; in f32, whatever the layers compute in.
+    /// The mean over the real tokens of each text, scaled to length 1; in `f32` for every `T`.
     pub fn pool<T: Float>(h: T[B, S, 384], lengths: i32[B]) -> f32[B, 384] {
         let real = index(h, axis = 1) < reshape(lengths, [B, 1, 1]);
         let mean = sum(select(real, h as f32, 0.0), axis = 1) / (reshape(lengths, [B, 1]) as f32);

@@ -1,7 +1,7 @@
-//! The encoder on the host in plain `f32`: what calibration looks into, layer by layer, and what kernels are compared with.
+//! The encoder on the host in plain `f32`: calibration reads its activations, and kernels are compared with it.
 //!
-//! Input: tokens of texts, and weights. Output: the inputs of every linear layer on the way, and embeddings. Rows are the
-//! tokens of all texts one after another, without padding. It is written to be read; kernels are hundreds of times faster.
+//! Rows are the tokens of all texts one after another, without padding. It is written for readability; kernels are
+//! hundreds of times faster.
 
 use std::ops::Range;
 
@@ -16,16 +16,16 @@ use crate::{
 /// Attention heads.
 const HEADS: usize = 12;
 
-/// What layer norms add to variances.
+/// Layer normalization's epsilon, added to variances.
 const EPSILON: f32 = 1e-12;
 
-/// Independent sums of a dot product, so that it uses vector instructions.
+/// Independent accumulators of a dot product, for vector instructions.
 const LANES: usize = 8;
 
 /// Tokens whose products with a row of weights are computed together.
 const TILE: usize = 4;
 
-/// Tokens that stay in a cache while all rows of weights pass by.
+/// Tokens that stay in cache while all rows of weights are read.
 const BLOCK: usize = 32;
 
 /// A linear layer of an encoder layer, in the order of their use.
@@ -37,16 +37,16 @@ pub enum Part {
     Key,
     /// Values.
     Value,
-    /// What follows the attention.
+    /// The output projection of the attention.
     Attention,
-    /// From the width to the hidden width.
+    /// The first layer of the feed-forward block.
     Intermediate,
-    /// From the hidden width to the width.
+    /// The second layer of the feed-forward block.
     Output,
 }
 
 impl Part {
-    /// All of a layer.
+    /// All linear layers of an encoder layer.
     pub const ALL: [Self; 6] = [Self::Query, Self::Key, Self::Value, Self::Attention, Self::Intermediate, Self::Output];
 
     /// The name of the part's tensors in layer `layer`, without `.weight` and `.bias`.
@@ -62,7 +62,7 @@ impl Part {
         format!("encoder.layer.{layer}.{part}")
     }
 
-    /// The shape of its weights: outputs and inputs.
+    /// The shape of the weights: outputs and inputs.
     pub const fn shape(self) -> [usize; 2] {
         match self {
             Self::Query | Self::Key | Self::Value | Self::Attention => [WIDTH, WIDTH],
@@ -161,7 +161,7 @@ impl HostModel {
         Ok(Self { words, positions, segment, norm, layers })
     }
 
-    /// What the first layer reads: rows of 384 numbers.
+    /// The input of the first layer: rows of 384 numbers.
     ///
     /// # Errors
     /// If a token or a position has no row in the tables.
@@ -206,7 +206,7 @@ impl Layer {
         })
     }
 
-    /// A linear layer.
+    /// The linear layer of this part.
     pub fn linear(&self, part: Part) -> &Linear {
         &self.linears[part as usize]
     }
@@ -219,7 +219,7 @@ impl Layer {
         self.finish(&attended, &hidden)
     }
 
-    /// The input of [`Part::Attention`]: what the heads gathered from the layer's input.
+    /// The input of [`Part::Attention`]: the attention's output, from the layer's input.
     pub fn context(&self, rows: &[f32], texts: &Texts) -> Vec<f32> {
         let [q, k, v] = [Part::Query, Part::Key, Part::Value].map(|part| self.linear(part).apply(rows));
         attention([&q, &k, &v], texts)
@@ -232,7 +232,7 @@ impl Layer {
         attended
     }
 
-    /// What [`attention_norm`](Self::attention_norm) normalizes.
+    /// The input of [`attention_norm`](Self::attention_norm).
     pub fn attention_sums(&self, rows: &[f32], context: &[f32]) -> Vec<f32> {
         plus(self.linear(Part::Attention).apply(context), rows)
     }
@@ -251,7 +251,7 @@ impl Layer {
         output
     }
 
-    /// What [`output_norm`](Self::output_norm) normalizes.
+    /// The input of [`output_norm`](Self::output_norm).
     pub fn output_sums(&self, attended: &[f32], hidden: &[f32]) -> Vec<f32> {
         plus(self.linear(Part::Output).apply(hidden), attended)
     }
@@ -293,7 +293,7 @@ impl Norm {
         })
     }
 
-    /// Normalizes rows of 384 numbers.
+    /// Normalizes rows of 384 numbers in place.
     pub fn apply(&self, rows: &mut [f32]) {
         for row in rows.chunks_exact_mut(WIDTH) {
             let mean = row.iter().sum::<f32>() / WIDTH as f32;
@@ -306,7 +306,7 @@ impl Norm {
     }
 }
 
-/// What the heads gather, from queries, keys and values of all tokens.
+/// Attention outputs of all heads, from queries, keys and values of all tokens.
 pub fn attention([q, k, v]: [&[f32]; 3], texts: &Texts) -> Vec<f32> {
     let head = WIDTH / HEADS;
     let mut context = vec![0.0; q.len()];
@@ -329,7 +329,7 @@ pub fn attention([q, k, v]: [&[f32]; 3], texts: &Texts) -> Vec<f32> {
     context
 }
 
-/// With the error function (Hendrycks and Gimpel 2016).
+/// GELU with the error function (Hendrycks and Gimpel 2016), in place.
 pub fn gelu(values: &mut [f32]) {
     values.iter_mut().for_each(|x| *x *= 0.5 * (1.0 + libm::erff(*x * std::f32::consts::FRAC_1_SQRT_2)));
 }
@@ -362,7 +362,7 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
     lanes.iter().sum::<f32>() + a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum::<f32>()
 }
 
-/// Products of one row of weights, whose length is a multiple of [`LANES`], with several rows.
+/// Dot products of one row of weights, whose length is a multiple of [`LANES`], with several rows.
 fn dots(weights: &[f32], rows: [&[f32]; TILE]) -> [f32; TILE] {
     let mut sums = [[0.0f32; LANES]; TILE];
     let [a, b, c, d] = rows.map(|row| row.as_chunks::<LANES>().0);

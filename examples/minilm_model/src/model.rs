@@ -1,6 +1,4 @@
 //! all-MiniLM-L6-v2 on a device: the weights of its layers, and the launches from tokens to embeddings.
-//!
-//! Not here: the kernels (`encoder`), reading tensors (`weights`), and how texts become batches (`batch`).
 
 use anyhow::ensure;
 use fuse_gpu::{Device, Error, Float, Tensor1, Tensor2, Tensor3};
@@ -15,7 +13,7 @@ use crate::{
 /// Encoder layers of the model.
 pub const LAYERS: usize = 6;
 
-/// Anything that turns a batch into embeddings, in whatever precision.
+/// A model that encodes batches, in any precision.
 pub trait Encoder {
     /// The embeddings of a batch, `f32[texts, 384]`, each of length 1. Returns as soon as the work is recorded.
     ///
@@ -30,7 +28,7 @@ pub struct Model<T: Float> {
     layers: Vec<Layer<T>>,
 }
 
-/// The tables that tokens are looked up in.
+/// The embedding tables.
 pub(crate) struct Embeddings<T: Float> {
     device: Device,
     words: Tensor2<T>,
@@ -64,7 +62,7 @@ pub struct Norm<T: Float> {
 }
 
 impl<T: Float> Model<T> {
-    /// The model on a device; `vocabulary` is the number of tokens that its tokenizer can make.
+    /// Uploads the model; `vocabulary` is the number of tokens of its tokenizer.
     ///
     /// # Errors
     /// If a tensor is missing or has a wrong shape, and those of uploads.
@@ -107,7 +105,7 @@ impl<T: Float> Embeddings<T> {
         })
     }
 
-    /// The first hidden states of a batch, and how many tokens of each text are real.
+    /// The first hidden states of a batch, and the number of real tokens of each text.
     pub(crate) fn apply(&self, batch: &Batch) -> Result<(Tensor3<T>, Tensor1<i32>), Error> {
         let lengths = Tensor1::from_slice(&self.device, &batch.lengths, [batch.lengths.len()])?;
         let ids = Tensor2::from_slice(&self.device, &batch.ids, [batch.lengths.len(), batch.width])?;
@@ -118,7 +116,7 @@ impl<T: Float> Embeddings<T> {
 }
 
 impl<T: Float, L> Layer<T, L> {
-    /// The layer of this number, with linear layers that `linear` loads by name and shape `[outputs, inputs]`.
+    /// Loads layer `layer`, with linear layers that `linear` loads by name and shape `[outputs, inputs]`.
     pub(crate) fn load_with(
         layer: usize,
         weights: &Weights<'_>,
@@ -141,7 +139,7 @@ impl<T: Float, L> Layer<T, L> {
 }
 
 impl<T: Float> Layer<T> {
-    /// The layer of this number.
+    /// Loads layer `layer`.
     ///
     /// # Errors
     /// If a tensor is missing or has a wrong shape, and those of uploads.
@@ -149,7 +147,7 @@ impl<T: Float> Layer<T> {
         Self::load_with(layer, weights, to, Linear::load)
     }
 
-    /// The layer's output for hidden states `[texts, width, 384]` of which the first `lengths` are real.
+    /// The layer's output for hidden states `[texts, width, 384]`, of which the first `lengths` are real.
     ///
     /// # Errors
     /// Those of launches.

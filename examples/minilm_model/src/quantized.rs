@@ -1,7 +1,7 @@
-//! The encoder with quantized linear layers: weights of 8, 4, 3, 2 or 1 bit, activations of `f32`.
+//! The encoder with quantized linear layers: weights of 8, 4, 3, 2 or 1 bits, activations of `f32`.
 //!
-//! Input and output are those of `model`. Weights come packed (`codes`), or are packed on the host when the model is loaded, and
-//! are dequantized where kernels read them. Embedding tables and norms stay `f32`.
+//! Weights are loaded packed (`codes`) or packed on the host, and dequantized where kernels read them. Embedding tables
+//! and norms stay `f32`.
 
 use fuse_gpu::{
     Bits, Device, Error, Q1, Q2, Q3, Q4, Q8, QTensor, QuantScheme, Tensor1, Tensor2, Tensor3, fuse, quantize::Rounding,
@@ -14,12 +14,12 @@ use crate::{
     weights::{Upload, Weights},
 };
 
-/// How linear layers are quantized that come without codes: the best of the schemes that need no calibration (docs/quantization.md), along the inputs,
-/// which are the second axis of the model's weights.
+/// The scheme of linear layers without codes: the best one that needs no calibration (docs/quantization.md), along the
+/// inputs, which are the second axis of the model's weights.
 const SCHEME: QuantScheme = QuantScheme::asymmetric().per_group(32).rounding(Rounding::LeastSquares).axis(1);
 
 fuse! {
-    /// The 12 heads of 32 features each, as a batch axis.
+    /// Splits the features into 12 heads of 32, as a batch axis.
     fn heads(x: f32[B, S, 384]) -> f32[B, 12, S, 32] {
         permute(reshape(x, [B, S, 12, 32]), [0, 2, 1, 3])
     }
@@ -33,7 +33,7 @@ fuse! {
     }
 }
 
-/// Widths of weights that there are linear layers for.
+/// Bit widths of weights with linear layers.
 pub trait LinearBits: Bits {
     /// `x·wᵀ + b`.
     ///
@@ -124,7 +124,7 @@ pub struct QuantizedModel<Q: LinearBits> {
 }
 
 impl<Q: LinearBits> QuantizedModel<Q> {
-    /// The model on a device; `vocabulary` is the number of tokens that its tokenizer can make.
+    /// Uploads the model; `vocabulary` is the number of tokens of its tokenizer.
     ///
     /// # Errors
     /// If a tensor is missing, has a wrong shape or is not finite, and those of uploads.

@@ -1,6 +1,6 @@
-//! Which embeddings are close to which: cosine similarity and the best of many.
+//! Ranks embeddings by cosine similarity.
 
-/// A text's place in a ranking.
+/// A ranked text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hit {
     /// Cosine of the angle to the query, from -1 to 1.
@@ -14,7 +14,7 @@ pub fn cosine(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// The `count` best of the hits, best first; of equal ones the earlier line.
+/// The `count` best hits, best first; among equal ones, the earlier line.
 pub fn best(mut hits: Vec<Hit>, count: usize) -> Vec<Hit> {
     hits.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then(a.line.cmp(&b.line)));
     hits.truncate(count);

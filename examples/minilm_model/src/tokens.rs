@@ -1,5 +1,5 @@
-//! Text to tokens, as sentence-transformers makes them for this model: lower-cased WordPiece between `[CLS]` and
-//! `[SEP]`, cut off at 256 tokens.
+//! Tokenizes texts as sentence-transformers does for this model: lower-cased WordPiece between `[CLS]` and `[SEP]`,
+//! truncated to 256 tokens.
 
 use std::path::Path;
 
@@ -17,15 +17,15 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    /// The tokenizer of the bytes of a `tokenizer.json`, whose path is for messages.
+    /// Parses the bytes of a `tokenizer.json`; its path is for messages.
     ///
     /// # Errors
-    /// If they hold no tokenizer.
+    /// If the bytes are not a tokenizer.
     pub fn parse(path: &Path, bytes: &[u8]) -> anyhow::Result<Self> {
         let mut tokenizer = Tokenizer::from_bytes(bytes).map_err(|error| about(path, &error))?;
         let truncation = TruncationParams { max_length: MAX_LENGTH, ..TruncationParams::default() };
         tokenizer.with_truncation(Some(truncation)).map_err(|error| about(path, &error))?;
-        // The file asks for 128 tokens per text; batches are padded to what they hold.
+        // The file pads to 128 tokens per text; `batch` pads to the width of the batch.
         tokenizer.with_padding(None);
         Ok(Self { tokenizer })
     }

@@ -11,7 +11,7 @@ use safetensors::{Dtype, SafeTensors};
 #[cfg(feature = "quantized")]
 use crate::codes::Codes;
 
-/// The tensors of a file, some of them perhaps with other values.
+/// The tensors of a file, some possibly replaced.
 pub struct Weights<'a> {
     tensors: SafeTensors<'a>,
     replaced: BTreeMap<String, Vec<f32>>,
@@ -19,16 +19,16 @@ pub struct Weights<'a> {
     codes: Option<Codes>,
 }
 
-/// Where weights go and how their numbers are converted.
+/// Target device and conversion of uploads.
 pub struct Upload<'a, T> {
     /// The device.
     pub device: &'a Device,
-    /// From the file's precision to the kernels'.
+    /// Converts from the file's precision to the kernels'.
     pub convert: fn(f32) -> T,
 }
 
 impl<'a> Weights<'a> {
-    /// The tensors in the bytes of the file at `path`.
+    /// Parses the file at `path` from its bytes.
     ///
     /// # Errors
     /// If the bytes are not a whole `.safetensors` file.
@@ -43,10 +43,10 @@ impl<'a> Weights<'a> {
         })
     }
 
-    /// Puts quantized layers in the place of those of the file. As values they are what their codes mean.
+    /// Replaces tensors of the file by quantized layers. [`values`](Self::values) returns their dequantized values.
     ///
     /// # Errors
-    /// If the file has no such tensors, or of other shapes.
+    /// If the file lacks such tensors, or has them in other shapes.
     #[cfg(feature = "quantized")]
     pub fn overlay(&mut self, codes: Codes) -> anyhow::Result<()> {
         for (name, weights) in &codes.weights {
@@ -63,13 +63,13 @@ impl<'a> Weights<'a> {
         Ok(())
     }
 
-    /// The quantized weights `name`, if [`overlay`](Self::overlay) was given such.
+    /// The quantized weights `name`, if [`overlay`](Self::overlay) added them.
     #[cfg(feature = "quantized")]
     pub fn codes(&self, name: &str) -> Option<&fuse_gpu::Quantized> {
         self.codes.as_ref()?.weights.get(name)
     }
 
-    /// Gives a tensor other values, for example those of a quantized one.
+    /// Replaces the values of a tensor, for example by dequantized ones.
     ///
     /// # Errors
     /// If there is no such tensor, or it has another number of elements.
@@ -85,7 +85,7 @@ impl<'a> Weights<'a> {
     /// The number of rows of a matrix with `columns` columns.
     ///
     /// # Errors
-    /// If there is no such tensor, or it is no such matrix.
+    /// If there is no such tensor, or it is not such a matrix.
     pub fn rows(&self, name: &str, columns: usize) -> anyhow::Result<usize> {
         match *self.view(name)?.shape() {
             [rows, found] if found == columns => Ok(rows),
@@ -96,7 +96,7 @@ impl<'a> Weights<'a> {
     /// The values of the tensor `name`.
     ///
     /// # Errors
-    /// If there is no such tensor, it has another shape than expected, or it is not of floats.
+    /// If there is no such tensor, it has another shape than expected, or its dtype is not a float.
     pub fn values(&self, name: &str, shape: &[usize]) -> anyhow::Result<Vec<f32>> {
         let view = self.view(name)?;
         if view.shape() != shape {
@@ -142,7 +142,7 @@ mod tests {
 
     use super::*;
 
-    /// A file with the tensor `w` of the numbers 0 to 5; other dtypes than floats have the bits of `f32`.
+    /// A file with the tensor `w` of the numbers 0 to 5; dtypes other than floats have the bits of `f32`.
     fn file(shape: &[usize], dtype: Dtype) -> Vec<u8> {
         let bytes: Vec<u8> = match dtype {
             Dtype::F16 => (0..6).flat_map(|i| f16::from_f32(i as f32).to_le_bytes()).collect(),

@@ -1,7 +1,7 @@
-//! A page that shows what `fuse!` does: a playground of kernels, a search by meaning, and the tuner, on the visitor's adapter.
+//! A page that shows `fuse!` on the visitor's adapter: a playground of kernels, a semantic search, and the tuner.
 //!
-//! Data flows one way: messages of the page (`page/engine.js`) -> `Engine` -> `gallery` (kernels and operands), `race`
-//! (times), `webnn`, `search` (the model) or `tuner` -> JSON for the page. `cargo xtask web serve` builds and serves it.
+//! Data flow: messages of the page (`page/engine.js`) -> `Engine` -> `gallery` (kernels and operands), `race` (times),
+//! `webnn`, `search` (the model) or `tuner` -> JSON for the page. `cargo xtask web serve` builds and serves it.
 #![cfg(target_arch = "wasm32")]
 
 mod gallery;
@@ -24,29 +24,29 @@ use crate::{
     search::Search,
 };
 
-/// Hits of a search that the page shows.
+/// Search hits that the page shows.
 const TOP: usize = 5;
 
-/// A device with what the page has made on it. Methods with results give JSON, as promises (`wasm_bindgen_futures` makes them) where
-/// they wait; the page calls one at a time.
+/// A device and the state of the page on it. Methods return JSON, the async ones as promises (`wasm_bindgen_futures`
+/// makes them); the page calls one at a time.
 #[wasm_bindgen]
 pub struct Engine {
     device: Device,
     search: RefCell<Option<Search>>,
     table: RefCell<Option<Table>>,
-    /// Why a table of an earlier visit is not used.
+    /// The reason why a stored table is not used.
     problem: Option<String>,
 }
 
 #[wasm_bindgen]
 impl Engine {
-    /// Opens the visitor's adapter. `keep` gives, for a key that is the same for the same browser and adapter, the text that
-    /// an earlier visit stored, or nothing.
+    /// Opens the visitor's adapter. `keep` maps a key, equal for the same browser and adapter, to the table that an
+    /// earlier visit stored, if any.
     pub async fn open(keep: Function) -> Result<Engine, JsError> {
         Self::opened(keep).await.map_err(error)
     }
 
-    /// The adapter, the kernels, and the table that is used.
+    /// The adapter, the kernels, and the table in use.
     pub fn describe(&self) -> String {
         let info = self.device.info();
         let kernels: Vec<Value> = ENTRIES.iter().map(|entry| self.listed(entry)).collect();
@@ -62,22 +62,22 @@ impl Engine {
         json!({ "adapter": adapter, "kernels": kernels, "table": self.table(), "problem": self.problem }).to_string()
     }
 
-    /// Source, plan and shaders of a kernel as a launch with operands of this size would run.
+    /// Source, plan and shaders of a kernel, for a launch with operands of this size.
     pub fn inspect(&self, kernel: &str, size: &str) -> Result<String, JsError> {
         self.inspected(kernel, size).map_err(error)
     }
 
-    /// Times of a kernel against those of its parts, and how far their results are apart.
+    /// Times of a kernel and of its unfused version, and the difference of their results.
     pub async fn measure(&self, kernel: String, size: String, progress: Function) -> Result<String, JsError> {
         self.measured(&kernel, &size, &progress).await.map_err(error)
     }
 
-    /// A kernel by the browser's WebNN, beside WebGPU; or why there is none.
+    /// Times of a kernel by the browser's WebNN and by WebGPU; or the reason why there is no WebNN.
     pub async fn webnn(&self, kernel: String, size: String, progress: Function) -> Result<String, JsError> {
         self.by_webnn(&kernel, &size, &progress).await.map_err(error)
     }
 
-    /// Opens the model of two files.
+    /// Opens the model from its two files.
     pub fn open_model(&self, weights: ModelFile, tokenizer: &str) -> Result<(), JsError> {
         let search = Search::open(&self.device, &weights.bytes, tokenizer.as_bytes()).map_err(error)?;
         self.search.replace(Some(search));
@@ -100,8 +100,8 @@ impl Engine {
         found.map(|found| found.to_string()).map_err(error)
     }
 
-    /// Searches the fastest variants of a kernel for so many seconds; the result has the table's text and the key for the
-    /// page to store it.
+    /// Searches the fastest variants of a kernel for so many seconds. The result has the table and the key under which
+    /// the page stores it.
     pub async fn tune(
         &self,
         kernel: String,
@@ -112,7 +112,7 @@ impl Engine {
         self.tuned(&kernel, &size, seconds, &progress).await.map_err(error)
     }
 
-    /// Chooses as everybody again.
+    /// Drops the table: launches use the built-in choices again.
     pub fn forget(&self) {
         self.table.replace(None);
     }
@@ -126,7 +126,7 @@ impl Engine {
         let (device, table, problem) = match kept {
             None => (device, None, None),
             Some(text) => {
-                // The device checks whether the table is about it, and says why not.
+                // The device rejects a table of another adapter with a reason.
                 let device = Device::builder().tuning_text(tuner::NAME, text.as_str()).build().await?;
                 let problem = device.tuning_problem().map(ToString::to_string);
                 let table = if problem.is_none() { Table::parse(tuner::NAME, &text).ok() } else { None };
@@ -149,7 +149,7 @@ impl Engine {
         })
     }
 
-    /// The table that is used, for the page to show and to keep.
+    /// The table in use, for the page to show and to store.
     fn table(&self) -> Value {
         let table = self.table.borrow();
         let Some(table) = &*table else { return Value::Null };
@@ -214,7 +214,7 @@ impl Engine {
     async fn tuned(&self, kernel: &str, size: &str, seconds: f64, progress: &Function) -> anyhow::Result<String> {
         let (entry, size) = (entry(kernel)?, Size::named(size)?);
         let budget = Duration::try_from_secs_f64(seconds).context("expected a number of seconds")?;
-        // Out of its cell while tasks run, and back whatever happens.
+        // Taken out of its cell while tasks run, and put back in any case.
         let mut table = self.table.take();
         let found =
             tuner::tune(&self.device, entry, size, budget, &mut table, |what, share| tell(progress, what, share));
@@ -225,13 +225,13 @@ impl Engine {
         Ok(found.to_string())
     }
 
-    /// The model, out of its cell while tasks run.
+    /// Takes the model out of its cell while tasks run.
     fn model(&self) -> anyhow::Result<Search> {
         self.search.take().context("the model is not there yet: load it first")
     }
 }
 
-/// A file that arrives in parts, in memory of its size from the start.
+/// A file that arrives in parts, in memory allocated at the start.
 #[wasm_bindgen]
 #[derive(Debug)]
 pub struct ModelFile {
@@ -240,7 +240,7 @@ pub struct ModelFile {
 
 #[wasm_bindgen]
 impl ModelFile {
-    /// A file of so many bytes, or of a size that nobody told (0).
+    /// A file of `size` bytes, or of unknown size (0).
     #[wasm_bindgen(constructor)]
     pub fn new(size: usize) -> Result<ModelFile, JsError> {
         let mut bytes = Vec::new();
@@ -256,7 +256,7 @@ impl ModelFile {
     }
 }
 
-/// By what tables are kept: what was measured in one browser on one adapter says nothing about another.
+/// The key of a stored table: measurements hold for one browser on one adapter.
 fn key(device: &Device) -> String {
     let info = device.info();
     let name = if info.name.is_empty() { "unnamed" } else { &info.name };
@@ -272,7 +272,7 @@ async fn apart(a: &Output, b: &Output) -> anyhow::Result<f32> {
     Ok(a.iter().zip(&b).fold(0.0f32, |most, (a, b)| most.max((a - b).abs())) / magnitude)
 }
 
-/// Tells the page how far something is. A page that does not listen loses nothing.
+/// Reports progress to the page. Errors of the listener are ignored.
 fn tell(progress: &Function, what: &str, share: f64) {
     drop(progress.call2(&JsValue::NULL, &what.into(), &share.into()));
 }

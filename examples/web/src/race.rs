@@ -1,27 +1,27 @@
-//! Two ways to compute the same, timed in turns.
+//! Times two ways to compute the same, interleaved.
 //!
-//! A page learns late that work is done, so each round launches many times between two waits, and what the wait itself takes
-//! is measured first and left out. Between rounds the event loop runs.
+//! A page is notified late that work is done. So each round launches many times between two waits, and the latency of
+//! the wait is measured first and subtracted. Between rounds the event loop runs.
 
 use std::time::Duration;
 
 use fuse_gpu::{Device, Error};
 use web_time::Instant;
 
-/// Rounds, of which the median counts.
+/// Rounds; their median counts.
 pub(crate) const ROUNDS: usize = 7;
 /// Intended time of a round of each way.
 const ROUND: Duration = Duration::from_millis(40);
 /// The most launches of a round: each is recorded before the first one runs.
 const MAX_LAUNCHES: f64 = 1000.0;
-/// How a batch grows until its launches take longer than the wait for them.
+/// Growth of a batch until its launches take longer than the wait for them.
 const GROWTH: usize = 4;
-/// How often the event loop is asked how late it answers.
+/// Waits without work that measure the latency of the event loop.
 const EMPTY_WAITS: usize = 5;
 
 /// Milliseconds per launch.
 pub(crate) struct Times {
-    /// By round.
+    /// One sample per round.
     pub(crate) samples: Vec<f64>,
 }
 
@@ -33,10 +33,9 @@ impl Times {
     }
 }
 
-/// Something that launches kernels.
 pub(crate) type Way<'a> = &'a dyn Fn() -> Result<(), Error>;
 
-/// Times ways to compute in turns; `done` is told how many of `rounds` are over.
+/// Times several ways to compute, interleaved. Calls `done` with the number of finished rounds, and `rounds`.
 ///
 /// # Errors
 /// Those of the launches, and of waiting for them.
@@ -54,10 +53,10 @@ pub(crate) async fn race<const N: usize>(
     }
     let mut launches = [1; N];
     for (launches, way) in launches.iter_mut().zip(ways) {
-        // Once for pipelines that the browser compiles and for memory that is touched for the first time.
+        // Warm-up: the browser compiles pipelines, and memory is touched for the first time.
         time(device, way, 1, late).await?;
         let mut single = time(device, way, 1, late).await?;
-        // Of few short launches a batch takes what its wait does: more, until they count.
+        // A batch of few short launches measures mostly its wait, so it grows until launches dominate.
         let wanted = |single: f64| (ROUND.as_secs_f64() * 1e3 / single.max(1e-6)).clamp(1.0, MAX_LAUNCHES) as usize;
         while *launches * GROWTH < wanted(single) {
             *launches *= GROWTH;
@@ -76,7 +75,7 @@ pub(crate) async fn race<const N: usize>(
     Ok(times)
 }
 
-/// Milliseconds per launch of some launches, of which the answer comes `late` milliseconds late.
+/// Milliseconds per launch; the wait has a latency of `late` milliseconds.
 async fn time(device: &Device, way: Way<'_>, launches: usize, late: f64) -> Result<f64, Error> {
     let start = Instant::now();
     (0..launches).try_for_each(|_| way())?;

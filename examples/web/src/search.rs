@@ -1,4 +1,4 @@
-//! Search by meaning: the model's files as they arrive, and the lines of a text ranked by a query.
+//! Semantic search: the lines of a text ranked by a query.
 
 use std::path::Path;
 
@@ -11,23 +11,22 @@ use fuse_minilm_model::{
 };
 use serde_json::{Value, json};
 
-/// The files of the model, by the names that errors call them.
+/// The file names of the model, for errors.
 const WEIGHTS: &str = "model.safetensors";
 const TOKENIZER: &str = "tokenizer.json";
 
-/// Lines that are searched at most: their embeddings are held at once.
+/// Most lines of a search: their embeddings are held at once.
 const MAX_LINES: usize = 5000;
 
-/// Texts that are embedded between two reports of progress.
+/// Texts embedded between two reports of progress.
 const CHUNK: usize = 16;
 
-/// A model that is ready.
 pub(crate) struct Search {
     embedder: Embedder,
 }
 
 impl Search {
-    /// The model of two files.
+    /// Opens the model from its two files.
     ///
     /// # Errors
     /// If they are not those of all-MiniLM-L6-v2, and those of uploads.
@@ -36,10 +35,11 @@ impl Search {
         Ok(Self { embedder: Embedder::load(weights, tokenizer, device, Precision::Single)? })
     }
 
-    /// The `top` lines of a text that are closest in meaning to a query; `done` is told how many of the lines are.
+    /// The `top` lines of a text that are closest in meaning to a query. Calls `done` with the number of embedded
+    /// lines.
     ///
     /// # Errors
-    /// If there is nothing to search for or in, and those of embedding.
+    /// If the query or the text is empty, and those of embedding.
     pub(crate) async fn find(
         &self,
         query: &str,
@@ -77,7 +77,7 @@ impl Search {
     /// The largest difference of embeddings from known ones, a JSON array of `{"text": …, "embedding": […]}`.
     ///
     /// # Errors
-    /// If the JSON is not of that form, and those of embedding.
+    /// If the JSON has another form, and those of embedding.
     pub(crate) async fn compare(&self, known: &str, mut done: impl FnMut(usize, usize)) -> anyhow::Result<Value> {
         let known: Value = serde_json::from_str(known).context("the known embeddings are no JSON")?;
         let known = known.as_array().context("expected an array of known embeddings")?;
@@ -94,7 +94,7 @@ impl Search {
             worst = larger(worst, difference(&found, &expected));
         }
         done(known.len(), known.len());
-        // JSON has no NaN: what is not a number is no agreement.
+        // JSON has no NaN, which counts as the largest difference.
         Ok(json!({ "texts": known.len(), "difference": if worst.is_nan() { f32::MAX } else { worst } }))
     }
 }

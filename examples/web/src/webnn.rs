@@ -1,4 +1,4 @@
-//! A kernel by the browser's WebNN, where it has one: its result beside the one of WebGPU, and what a run takes.
+//! Runs a kernel with the browser's WebNN, if available, and compares its result and time with WebGPU.
 
 use fuse_gpu::{Device, Error, WebNn, WebNnOptions};
 use serde_json::{Value, json};
@@ -6,14 +6,14 @@ use web_time::Instant;
 
 use crate::{apart, gallery::Sample};
 
-/// Runs, of which the fastest counts: each waits for its values.
+/// Runs, including readback; the fastest counts.
 const RUNS: usize = 5;
 
-/// Either why there is no WebNN, or milliseconds of a run with its values there and back, and how far its result is from the
-/// kernels'. `done` is told how many of the runs are over.
+/// Milliseconds of a run with upload and readback, and the difference of its result from the kernels'; or the reason
+/// why there is no WebNN. Calls `done` with the number of finished runs.
 ///
 /// # Errors
-/// Those of launches, and of WebNN once there is one.
+/// Those of launches, and of WebNN if it is available.
 pub(crate) async fn compare(
     device: &Device,
     sample: &dyn Sample,
