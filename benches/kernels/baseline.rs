@@ -1,4 +1,4 @@
-//! What the adapter itself reaches: bandwidth and arithmetic rates of kernels written by hand, without any of this project.
+//! Peak rates of the adapter: bandwidth and arithmetic rates of hand-written kernels, measured with plain wgpu.
 
 use std::{cell::Cell, error::Error};
 
@@ -43,7 +43,7 @@ pub(crate) fn copy(adapter: &str, elements: usize, size: String, effort: Effort)
     })
 }
 
-/// TFLOP/s of multiplications with additions in `f32`. A `quick` kernel is short enough for a software driver.
+/// TFLOP/s of `f32` multiply-adds. A `quick` kernel is short enough for a software driver.
 pub(crate) fn floats(adapter: &str, quick: bool, effort: Effort) -> Result<f64, Box<dyn Error>> {
     let opened = Opened::adapter(adapter, wgpu::Features::empty())?;
     let (workgroups, iterations) = if quick { (64, 8) } else { (8192, 64) };
@@ -63,7 +63,7 @@ pub(crate) fn matrices(adapter: &str, size: u32, effort: Effort) -> Result<f64, 
     rate(&opened, &by_hand_texts::matrices(size, 256), input, 1056, effort)
 }
 
-/// TFLOP/s of a kernel, whose results are checked.
+/// TFLOP/s of a kernel; checks its results.
 fn rate(
     opened: &Opened,
     kernel: &Arithmetic,

@@ -1,4 +1,4 @@
-//! Formulas that are more than a product or a chain: rows, norms, attention, gated and normalized products.
+//! Formulas of blocks: rows, norms, attention, gated and normalized products.
 
 use std::ops::Range;
 
@@ -9,11 +9,10 @@ use crate::{
     formulas::{Formula, Launch1, Launch2, Launch3, Uploaded, prepared, upload},
 };
 
-/// Columns of a head.
 pub(crate) const HEAD: usize = 64;
-/// Keys that a query of an attention with a window sees.
+/// Keys that a query of windowed attention sees.
 pub(crate) const WINDOW: usize = 256;
-/// Columns of a product that is normalized.
+/// Columns of a normalized product.
 pub(crate) const NORMED: usize = 384;
 
 /// `launch_into` of a function of a matrix and two rows.
@@ -23,11 +22,11 @@ pub(crate) type LaunchNormProduct<T> = fn(&Tensor2<T>, &Tensor1<T>, &Tensor2<T>,
 /// `launch_into` of a function of matrices x, w and r and rows gamma and beta.
 pub(crate) type LaunchProductNorm<T> =
     fn(&Tensor2<T>, &Tensor2<T>, &Tensor2<T>, &Tensor1<T>, &Tensor1<T>, &mut Tensor2<T>) -> Result<(), Error>;
-/// `launch_into` of a function of a vector or a matrix that is added up to a tensor of fewer axes.
+/// `launch_into` of a function that sums a vector or a matrix to a tensor of fewer axes.
 pub(crate) type LaunchSum<const D: usize, const R: usize> =
     fn(&Tensor<f32, D>, &mut Tensor<f32, R>) -> Result<(), Error>;
 
-/// A formula of operands of these shapes that takes `flops` operations.
+/// A formula with operands of these shapes and `flops` operations.
 fn block<T: Real, L>(
     name: &'static str,
     operands: &[&[usize]],
@@ -47,7 +46,7 @@ fn block<T: Real, L>(
 
 /// `softmax(x)` along rows.
 pub(crate) fn softmax<T: Real>([m, n]: [usize; 2]) -> Formula<Launch1<Tensor2<T>>> {
-    // Maximum, difference, exponential, sum, quotient.
+    // 5: maximum, difference, exponential, sum, quotient.
     block::<T, _>("softmax", &[&[m, n]], &[m, n], (5 * m * n) as f64, move |device| {
         let (x, device) = (upload::<T, 2>(device, A, [m, n])?, device.clone());
         Ok(Box::new(move |launch: Launch1<Tensor2<T>>| {
@@ -70,7 +69,7 @@ pub(crate) fn moments(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
 
 /// `gelu(layer_norm(x, gamma, beta))` along rows.
 pub(crate) fn norm<T: Real>([m, n]: [usize; 2]) -> Formula<LaunchNorm<T>> {
-    // Sum, difference, square, sum, three steps to the normalized value, gelu.
+    // 8: sum, difference, square, sum, three steps to the normalized value, gelu.
     block::<T, _>("gelu(layer_norm)", &[&[m, n], &[n], &[n]], &[m, n], (8 * m * n) as f64, move |device| {
         let x = upload::<T, 2>(device, A, [m, n])?;
         let (gamma, beta) = (upload::<T, 1>(device, B, [n])?, upload::<T, 1>(device, C, [n])?);
@@ -111,18 +110,18 @@ pub(crate) fn total(n: usize) -> Formula<LaunchSum<1, 0>> {
     })
 }
 
-/// `softmax(q·kᵀ/8)·v` of heads with as many queries and keys.
+/// `softmax(q·kᵀ/8)·v`, with as many queries as keys.
 pub(crate) fn attention<T: Real>(shape: [usize; 3]) -> Formula<Launch3<Tensor3<T>>> {
     attention_of::<T>("attention", shape, |_, keys| 0..keys)
 }
 
-/// The same where a query sees the keys up to its own place.
+/// Causal attention: a query sees the keys up to its own position.
 pub(crate) fn causal<T: Real>([heads, length]: [usize; 2]) -> Formula<Launch3<Tensor3<T>>> {
     let whole = attention_of::<T>("causal attention", [heads, length, length], |query, _| 0..query + 1);
     Formula { flops: whole.flops / 2.0, ..whole }
 }
 
-/// The same where a query sees the last [`WINDOW`] keys up to its own place.
+/// Causal attention in which a query sees the last [`WINDOW`] keys.
 pub(crate) fn windowed<T: Real>([heads, length]: [usize; 2]) -> Formula<Launch3<Tensor3<T>>> {
     let seen = |query: usize, _| (query + 1).saturating_sub(WINDOW)..query + 1;
     let whole = attention_of::<T>("window attention", [heads, length, length], seen);
@@ -190,7 +189,7 @@ pub(crate) fn gated<T: Real>([m, n, k]: [usize; 3]) -> Formula<Launch3<Tensor2<T
                 let (gate, up) = (A.dot(B, pairs(), |x| x), A.dot(C, pairs(), |x| x));
                 gate / (1.0 + (-gate).exp()) * up
             };
-            // Errors of each product are scaled by the other.
+            // The error of each product is scaled by the other.
             Ok(prepared(Tensor2::zeros(&device, [m, n])?, 64 * k, move |y| launch(&x, &g, &u, y), expected))
         }))
     })
@@ -215,7 +214,7 @@ pub(crate) fn norm_product<T: Real>([m, n, k]: [usize; 3]) -> Formula<LaunchNorm
     })
 }
 
-/// `layer_norm(x·w + r, gamma, beta)`, of [`NORMED`] columns.
+/// `layer_norm(x·w + r, gamma, beta)` with [`NORMED`] columns.
 pub(crate) fn product_norm<T: Real>([m, k]: [usize; 2]) -> Formula<LaunchProductNorm<T>> {
     const N: usize = NORMED;
     let operands: [&[usize]; 5] = [&[m, k], &[k, N], &[m, N], &[N], &[N]];

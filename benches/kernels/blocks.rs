@@ -1,4 +1,4 @@
-//! Cases that are more than a product: rows, norms, attention, gated and normalized products, whole encoder layers.
+//! Cases of blocks: rows, norms, attention, gated and normalized products, whole encoder layers.
 
 use fuse_gpu::{Device, Error, Tensor1, Tensor2, Tensor3, fuse};
 use fuse_minilm_model::encoder;
@@ -67,7 +67,6 @@ fuse! {
     }
 }
 
-/// The cases at the sizes of a run.
 pub(crate) fn all(sizes: &Sizes) -> Vec<Case> {
     type H = fuse_gpu::f16;
     let mut cases = vec![];
@@ -115,7 +114,7 @@ fn norm<T: Real>([m, n]: [usize; 2]) -> Case {
     Case::of(formula, format!("{m}x{n}"), function, norm_gelu::launch_into)
 }
 
-/// Heads, queries, keys and columns of an attention.
+/// The size of an attention: heads, queries, keys and columns.
 pub(crate) fn attention_size([heads, queries, keys]: [usize; 3]) -> String {
     format!("{heads}x{queries}x{keys}x{HEAD}")
 }
@@ -191,7 +190,7 @@ impl<T: Real> Layer<T> {
     }
 }
 
-/// Six encoder layers of all-MiniLM-L6-v2 over a batch of padded texts. Only that results are numbers is checked here:
+/// Six encoder layers of all-MiniLM-L6-v2 over a batch of padded texts. Only finiteness of the results is checked here;
 /// `tests/programs/minilm.rs` compares them.
 fn layers<T: Real>([texts, length]: [usize; 2]) -> Case {
     let (width, hidden, tokens) = (encoder::WIDTH, encoder::HIDDEN, texts * length);

@@ -1,7 +1,7 @@
-//! A small dispatch encoded with wgpu by hand: what the host's cost of a launch is compared with.
+//! A small dispatch encoded with hand-written wgpu: the baseline of the host's launch cost.
 //!
-//! It binds what the launch of `relu(x + b)` binds: a uniform block at a dynamic offset, two operands, a result. Its
-//! bind groups exist before, and as many dispatches share a submission as in the runtime's longest batch.
+//! It binds the same as a launch of `relu(x + b)`: a uniform block at a dynamic offset, two operands, a result. Its
+//! bind groups are created in advance, and as many dispatches share a submission as in the runtime's longest batch.
 
 use crate::plain_wgpu::Opened;
 
@@ -20,9 +20,9 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
 /// Dispatches of a submission.
 const BATCH: u32 = 128;
 
-/// A device with the kernel, and the pass that is being encoded.
+/// A device with the kernel, and the pass under construction.
 pub(crate) struct ByHand {
-    // A pass ends when it is dropped, which must be before its encoder.
+    // The pass must be dropped before its encoder, since dropping ends it.
     pass: Option<wgpu::ComputePass<'static>>,
     encoder: Option<wgpu::CommandEncoder>,
     recorded: u32,
@@ -35,7 +35,7 @@ pub(crate) struct ByHand {
 }
 
 impl ByHand {
-    /// Vectors of `elements` values on the adapter with this name: zeros, and `b` of ones.
+    /// Vectors of `elements` values on the adapter with this name: `x` of zeros, `b` of ones.
     pub(crate) fn new(adapter: &str, elements: u32) -> Result<Self, Box<dyn std::error::Error>> {
         let opened = Opened::adapter(adapter, wgpu::Features::empty())?;
         let bytes = u64::from(elements) * 4;
@@ -52,7 +52,7 @@ impl ByHand {
         Ok(Self { pass, encoder, recorded, workgroups, pipeline, groups, buffers, opened })
     }
 
-    /// Encodes a dispatch; `back` gives its direction.
+    /// Encodes a dispatch in the direction of `back`.
     pub(crate) fn dispatch(&mut self, back: bool) {
         if self.recorded == BATCH {
             self.submit();
@@ -71,7 +71,6 @@ impl ByHand {
         self.recorded += 1;
     }
 
-    /// Hands what is encoded to the GPU.
     pub(crate) fn submit(&mut self) {
         self.pass = None;
         self.recorded = 0;
@@ -80,13 +79,11 @@ impl ByHand {
         }
     }
 
-    /// Waits for the GPU.
     pub(crate) fn wait(&mut self) {
         self.submit();
         self.opened.wait();
     }
 
-    /// The first element of the first buffer.
     pub(crate) fn first(&mut self) -> f32 {
         self.submit();
         self.opened.read(&self.buffers[0], 1)[0]

@@ -1,8 +1,7 @@
-//! Kernels in WGSL that were written by hand, for what an adapter reaches without this project. `baseline` runs them.
+//! Hand-written WGSL kernels that measure peak rates of an adapter. `baseline` runs them.
 
 use std::fmt::Write;
 
-/// Copies one `vec4` per invocation.
 pub(crate) const COPY: &str = "
 @group(0) @binding(0) var<storage, read> x: array<vec4<f32>>;
 @group(0) @binding(1) var<storage, read_write> y: array<vec4<f32>>;
@@ -13,27 +12,26 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) n: vec3<u
     if (i < arrayLength(&y)) { y[i] = x[i]; }
 }";
 
-/// A kernel that does next to nothing but arithmetic, in registers.
+/// A kernel that is almost only arithmetic in registers.
 pub(crate) struct Arithmetic {
-    /// The text: reads `x`, writes `y`, at the bindings 0 and 1.
+    /// The shader: reads `x` at binding 0, writes `y` at binding 1.
     pub(crate) wgsl: String,
     /// Floating-point operations of a workgroup.
     pub(crate) flops: f64,
     /// Values of `f32` that a workgroup writes.
     pub(crate) values: u64,
-    /// What each of them must be.
+    /// The expected value of each.
     pub(crate) expected: f32,
 }
 
-/// Invocations of a workgroup.
 const INVOCATIONS: u32 = 128;
 
-/// Vectors of four that an invocation keeps, enough to hide an addition's latency, and the steps written out per iteration.
+/// Vectors of four per invocation, enough to hide an addition's latency, and unrolled steps per iteration.
 const VECTORS: u32 = 8;
 const UNROLLED: u32 = 8;
 
-/// Multiplications with additions, `x = x·s + o`, for `iterations` of a loop. With `s` and `o` of one half, which the driver does
-/// not know, every value comes to be 1 whatever it starts from, so that results can be checked.
+/// Multiply-adds, `x = x·s + o`, for `iterations` of a loop. With `s` and `o` of one half, which the driver does not
+/// know, every value converges to 1 from any start, so results can be checked.
 pub(crate) fn floats(iterations: u32) -> Arithmetic {
     let mut wgsl = format!(
         "@group(0) @binding(0) var<storage, read> x: array<vec4<f32>>;
@@ -67,11 +65,11 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
 /// The values of `x` for [`floats`].
 pub(crate) const HALVES: [f32; 8] = [0.5; 8];
 
-/// Rows and columns of matrices of sums that a subgroup keeps, and the steps written out per iteration.
+/// Rows and columns of a subgroup's accumulator matrices, and unrolled steps per iteration.
 const ROWS: u32 = 2;
 const COLUMNS: u32 = 4;
 const STEPS: u32 = 4;
-/// Invocations of the subgroups that cooperative matrices are written for.
+/// Subgroup size of cooperative matrices.
 const SUBGROUP: u32 = 32;
 
 /// Values of `f16` that [`matrices`] reads.
@@ -79,10 +77,10 @@ pub(crate) const fn factors(size: u32) -> u32 {
     (ROWS + COLUMNS) * size * size
 }
 
-/// What each of them is, so that sums stay exact.
+/// The value of each, small enough that accumulators stay exact.
 pub(crate) const FACTOR: f32 = 0.0625;
 
-/// Products of `size` × `size` matrices of `f16` with `f32` sums, for `iterations` of a loop.
+/// Products of `size` × `size` matrices of `f16` with `f32` accumulators, for `iterations` of a loop.
 pub(crate) fn matrices(size: u32, iterations: u32) -> Arithmetic {
     let (elements, subgroups) = (size * size, INVOCATIONS / SUBGROUP);
     let mut wgsl = format!(
@@ -94,7 +92,7 @@ enable wgpu_cooperative_matrix;
 fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(subgroup_id) subgroup: u32) {{
 "
     );
-    // Each from a place of its own: equal ones would be multiplied once.
+    // Each row is loaded from its own address: equal matrices would be multiplied once.
     for row in 0..ROWS {
         let load = format!("coopLoadT<coop_mat{size}x{size}<f16, A>>(&x[{}], {size}u)", row * elements);
         let _ = writeln!(wgsl, "    let a{row} = {load};");

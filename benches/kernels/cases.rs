@@ -1,5 +1,5 @@
-//! What is measured by itself: kernels and sizes. Formulas that are also compared with unfused functions are in `formulas`,
-//! cases that are more than a product in `blocks`.
+//! Cases: kernels and sizes that are measured alone. Formulas that are also compared with unfused functions are in
+//! `formulas`, larger ones in `blocks`.
 
 use fuse_bench_results::results::Key;
 use fuse_gpu::{Device, Error, artifact::Function, fuse};
@@ -10,7 +10,7 @@ use crate::{
 };
 
 fuse! {
-    /// The least work that a kernel can do.
+    /// The least work of a kernel.
     pub fn copy(a: f32[N]) -> f32[N] {
         a
     }
@@ -44,47 +44,40 @@ fuse! {
     }
 }
 
-/// A computation at one size.
 pub(crate) struct Case {
-    /// The formula, without its dtype.
     pub(crate) formula: &'static str,
-    /// Whether it needs 16-bit floats.
+    /// True if it needs 16-bit floats.
     pub(crate) f16: bool,
-    /// The size: elements, or rows M, columns N and depth K of the contraction.
+    /// Elements, or rows M, columns N and depth K of the contraction.
     pub(crate) size: String,
-    /// Floating-point operations: two per element and depth of a contraction; without one, each operation and each function
-    /// of the formula once per element.
+    /// Floating-point operations: two per element and depth of a contraction. Without a contraction, each operation and
+    /// each function of the formula counts once per element.
     pub(crate) flops: f64,
-    /// Bytes of its operands and results; 0 where one launch is many.
+    /// Bytes of its operands and results; 0 if a launch has several kernels.
     pub(crate) bytes: f64,
-    /// Tokens of text that it takes in; 0 if it is not about text.
+    /// Tokens of input text; 0 without text.
     pub(crate) tokens: f64,
-    /// What it launches.
     pub(crate) function: fn() -> &'static Function,
-    /// Uploads operands.
     pub(crate) prepare: Prepare,
 }
 
-/// Uploads the operands of a case.
 pub(crate) type Prepare = Box<dyn Fn(&Device) -> Result<Prepared, Error>>;
 
-/// The name of a dtype in reports.
 pub(crate) fn dtype(f16: bool) -> &'static str {
     if f16 { "f16" } else { "f32" }
 }
 
 impl Case {
-    /// The formula with its dtype.
     pub(crate) fn name(&self) -> String {
         format!("{} {}", self.formula, dtype(self.f16))
     }
 
-    /// What tells it from others.
+    /// The key of its results.
     pub(crate) fn key(&self) -> Key<'_> {
         Key { case: self.formula, dtype: dtype(self.f16), size: &self.size }
     }
 
-    /// A formula, launched by one function.
+    /// A formula launched by one function.
     pub(crate) fn of<L: Copy + 'static>(
         formula: Formula<L>,
         size: String,
@@ -97,9 +90,7 @@ impl Case {
     }
 }
 
-/// The sizes of a run.
 pub(crate) struct Sizes {
-    /// Elements.
     pub(crate) pointwise: &'static [usize],
     /// Square contractions.
     squares: &'static [usize],
@@ -107,13 +98,13 @@ pub(crate) struct Sizes {
     shapes: &'static [[usize; 3]],
     /// Matrices whose rows are normalized: rows and columns.
     pub(crate) rows: &'static [[usize; 2]],
-    /// Square matrices of which columns or all elements are added.
+    /// Square matrices that are summed by columns or completely.
     pub(crate) sums: &'static [usize],
     /// Heads and length of attentions.
     pub(crate) attention: &'static [[usize; 2]],
-    /// Heads, queries and keys of attentions to other texts.
+    /// Heads, queries and keys of cross-attentions.
     pub(crate) crossed: &'static [[usize; 3]],
-    /// Heads and length of causal attentions that see a window.
+    /// Heads and length of windowed causal attentions.
     pub(crate) windows: &'static [[usize; 2]],
     /// Similarities of rows M with rows N of depth K.
     pub(crate) cosines: &'static [[usize; 3]],
@@ -171,7 +162,7 @@ impl Sizes {
         }
     }
 
-    /// Many sizes of what is plotted over sizes.
+    /// Many sizes, for plots over sizes.
     pub(crate) const fn sweep() -> Self {
         Self {
             pointwise: &[1 << 8, 1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26],
@@ -182,7 +173,7 @@ impl Sizes {
         }
     }
 
-    /// The same for software drivers.
+    /// Many sizes for software drivers.
     pub(crate) const fn quick_sweep() -> Self {
         Self {
             pointwise: &[1 << 8, 1 << 12, 1 << 16, 1 << 20],
@@ -244,7 +235,6 @@ pub(crate) fn power_of_two(elements: usize) -> String {
     format!("2^{}", elements.ilog2())
 }
 
-/// Every case, in the order of the report.
 pub(crate) fn all(sizes: &Sizes) -> Vec<Case> {
     let mut cases = vec![];
     for &n in sizes.pointwise {

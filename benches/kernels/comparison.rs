@@ -1,4 +1,4 @@
-//! Pairs of fused and unfused functions: how they are measured, and beside which floors.
+//! Compares fused with unfused functions, and both with lower bounds.
 
 use std::time::Duration;
 
@@ -15,14 +15,12 @@ use crate::{
     run_modes::{Failure, check},
 };
 
-/// One function of a pair on a device.
 struct Function {
     error: f64,
     variant: String,
     moved: Option<Moved>,
 }
 
-/// Checks and measures a pair.
 pub(crate) fn compare(
     device: &Device,
     pair: &Pair,

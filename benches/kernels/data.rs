@@ -1,8 +1,7 @@
-//! Operands that the host can compute again anywhere, so that results are checked without keeping them.
+//! Operands as functions of the index, so that the host recomputes elements to check results without storing operands.
 
 use fuse_gpu::Float;
 
-/// A floating-point element that the host can read.
 pub(crate) trait Real: Float + Into<f64> {}
 
 impl<T: Float + Into<f64>> Real for T {}
@@ -10,7 +9,7 @@ impl<T: Float + Into<f64>> Real for T {}
 /// A tensor of multiples of 1/64 in [-1, 1): exact in `f16`, and so exact in products and in most sums.
 #[derive(Clone, Copy)]
 pub(crate) struct Values {
-    /// Tells tensors apart.
+    /// Distinguishes tensors.
     pub(crate) seed: u32,
 }
 
@@ -20,14 +19,12 @@ pub(crate) const C: Values = Values { seed: 3 };
 pub(crate) const D: Values = Values { seed: 4 };
 
 impl Values {
-    /// The element at a row-major position.
     pub(crate) fn at(self, index: usize) -> f64 {
-        // One round of a multiplicative hash: neighbors differ, and nothing else is asked of it.
+        // One round of a multiplicative hash: it only has to make neighbors differ.
         let hash = (index as u32 ^ self.seed.wrapping_mul(0x9e37_79b9)).wrapping_mul(0x85eb_ca6b);
         f64::from((hash >> 25) as i32 - 64) / 64.0
     }
 
-    /// The first `count` elements.
     pub(crate) fn vec<T: Real>(self, count: usize) -> Vec<T> {
         (0..count).map(|index| T::from_f32(self.at(index) as f32)).collect()
     }
@@ -50,11 +47,11 @@ pub(crate) fn gelu(x: f64) -> f64 {
     x / 2.0 * (1.0 + erf * std::f64::consts::FRAC_2_SQRT_PI)
 }
 
-/// How many elements are checked.
+/// Elements checked per result.
 const CHECKED: usize = 64;
 
-/// The largest error at elements spread over a result of sums of `depth` products, relative to what rounding
-/// may cost: 16 units in the last place of the larger of 1 and the expected value, and a little per product.
+/// The largest error at elements spread over a result of sums of `depth` products, relative to the rounding bound: 16
+/// units in the last place of the larger of 1 and the expected value, plus a little per product.
 pub(crate) fn worst_error<T: Real>(values: &[T], depth: usize, expected: &dyn Fn(usize) -> f64) -> f64 {
     let epsilon = if T::DTYPE.bytes() == 2 { f64::powi(2.0, -11) } else { f64::powi(2.0, -24) };
     let per_sum = depth as f64 * f64::powi(2.0, -22);

@@ -1,7 +1,7 @@
-//! The formulas that are measured by themselves and as pairs of a fused and an unfused function: their operands, what results
-//! must be, and what they move and compute.
+//! Formulas that are measured alone and as pairs of a fused and an unfused function: operands, expected results, and
+//! counts of bytes and operations.
 //!
-//! Which functions are launched is up to `cases` and `ratios`.
+//! `cases` and `ratios` choose the functions.
 
 use fuse_gpu::{Device, Error, Tensor, Tensor1, Tensor2};
 
@@ -9,24 +9,20 @@ use crate::data::{A, B, C, D, Real, Values, gelu, worst_error};
 
 /// A formula at one size, for functions whose `launch_into` is an `L`.
 pub(crate) struct Formula<L> {
-    /// The text, without its dtype.
+    /// The formula as text, without its dtype.
     pub(crate) name: &'static str,
-    /// Whether its elements are 16-bit floats.
+    /// True if its elements are 16-bit floats.
     pub(crate) f16: bool,
     /// Shapes of the operands.
     pub(crate) operands: Vec<Vec<usize>>,
-    /// Shape of the result.
     pub(crate) result: Vec<usize>,
-    /// Floating-point operations.
     pub(crate) flops: f64,
-    /// Uploads the operands.
     pub(crate) upload: Upload<L>,
 }
 
-/// Uploads the operands of a formula.
 pub(crate) type Upload<L> = Box<dyn Fn(&Device) -> Result<Uploaded<L>, Error>>;
 
-/// Operands on a device: prepares launches of functions, each with a result of its own.
+/// Operands on a device. Prepares launches of functions, each with its own result.
 pub(crate) type Uploaded<L> = Box<dyn Fn(L) -> Result<Prepared, Error>>;
 
 /// `launch_into` of a function of one tensor.
@@ -54,11 +50,11 @@ impl<L> Formula<L> {
 pub(crate) struct Prepared {
     /// Queues one launch.
     pub(crate) launch: Box<dyn Fn() -> Result<(), Error>>,
-    /// Launches once, waits, and yields the largest error of some elements, relative to its bound.
+    /// Launches once, waits, and returns the largest error of some elements, relative to its bound.
     pub(crate) error: Box<dyn Fn() -> Result<f64, Error>>,
 }
 
-/// A launch that writes into `output` over and over, and what its elements, sums of `depth` products, must be.
+/// A repeated launch into `output`, whose expected elements are sums of `depth` products.
 pub(crate) fn prepared<T: Real, const R: usize>(
     output: Tensor<T, R>,
     depth: usize,
@@ -79,7 +75,7 @@ pub(crate) fn prepared<T: Real, const R: usize>(
     Prepared { launch: Box::new(move || launch()), error: Box::new(error) }
 }
 
-/// A tensor of known values.
+/// Uploads a tensor of known values.
 pub(crate) fn upload<T: Real, const R: usize>(
     device: &Device,
     values: Values,
@@ -89,7 +85,7 @@ pub(crate) fn upload<T: Real, const R: usize>(
     Tensor::from_vec(device, values.vec(count), shape)
 }
 
-/// A formula over vectors of `n` elements that takes `operations` per element.
+/// A formula over vectors of `n` elements with `operations` per element.
 fn chain<T: Real, L>(
     name: &'static str,
     n: usize,
@@ -106,7 +102,6 @@ fn chain<T: Real, L>(
     }
 }
 
-/// `a`.
 pub(crate) fn copy<T: Real>(n: usize) -> Formula<Launch1<Tensor1<T>>> {
     chain::<T, _>("copy, by fuse!", n, [1, 0], move |device| {
         let (a, device) = (upload(device, A, [n])?, device.clone());
@@ -117,12 +112,10 @@ pub(crate) fn copy<T: Real>(n: usize) -> Formula<Launch1<Tensor1<T>>> {
     })
 }
 
-/// `(a + b) * c`.
 pub(crate) fn scaled_sum<T: Real>(n: usize) -> Formula<Launch3<Tensor1<T>>> {
     three("(a + b) * c", n, 2, |i| (A.at(i) + B.at(i)) * C.at(i))
 }
 
-/// `sigmoid(a * b + c)`.
 pub(crate) fn sigmoid_product<T: Real>(n: usize) -> Formula<Launch3<Tensor1<T>>> {
     three("sigmoid(a * b + c)", n, 3, |i| 1.0 / (1.0 + (-(A.at(i) * B.at(i) + C.at(i))).exp()))
 }
@@ -143,7 +136,6 @@ fn three<T: Real>(
     })
 }
 
-/// `relu(a + b)`.
 pub(crate) fn relu_sum<T: Real>(n: usize) -> Formula<Launch2<Tensor1<T>>> {
     chain::<T, _>("relu(a + b)", n, [2, 2], move |device| {
         let (a, b, device) = (upload(device, A, [n])?, upload(device, B, [n])?, device.clone());
@@ -155,7 +147,7 @@ pub(crate) fn relu_sum<T: Real>(n: usize) -> Formula<Launch2<Tensor1<T>>> {
     })
 }
 
-/// A formula with the product of x and w: rows M, columns N, depth K. `operands` are those after them.
+/// A formula with the product of x and w: rows M, columns N, depth K. `operands` are those after x and w.
 fn contraction<T: Real, L>(
     name: &'static str,
     [m, n, k]: [usize; 3],
@@ -178,7 +170,6 @@ fn dot([_, n, k]: [usize; 3], i: usize, f: fn(f64) -> f64) -> f64 {
     A.dot(B, (0..k).map(|d| (i / n * k + d, d * n + i % n)), f)
 }
 
-/// x and w.
 fn factors<T: Real>(device: &Device, [m, n, k]: [usize; 3]) -> Result<[Tensor2<T>; 2], Error> {
     Ok([upload(device, A, [m, k])?, upload(device, B, [k, n])?])
 }

@@ -1,5 +1,5 @@
-//! Cases of training: gradients of a norm, of attention and of an embedding, and a whole step with AdamW, which is captured once and
-//! replayed.
+//! Training cases: gradients of a norm, of attention and of an embedding, and a whole step with AdamW that is captured
+//! once and replayed.
 
 use std::{cell::RefCell, rc::Rc};
 
@@ -16,12 +16,12 @@ use crate::{
 fuse! {
     use fuse_kernels::optimizers::{adamw, adamw_matrix};
 
-    /// Gradients of a layer norm by all its operands; `g` is that of the result.
+    /// Gradients of a layer norm by all its operands; `g` is the gradient of the result.
     pub fn norm_gradient(x: f32[M, N], gamma: f32[N], beta: f32[N], g: f32[M, N]) -> (f32[M, N], f32[N], f32[N]) {
         grad(layer_norm(x, gamma, beta), wrt = [x, gamma, beta], cotangent = g)
     }
 
-    /// Attention and its gradients; `g` is that of the result.
+    /// Attention and its gradients; `g` is the gradient of the result.
     pub fn attention_gradient<T: Float>(
         q: T[H, S, 64], k: T[H, S, 64], v: T[H, S, 64], g: T[H, S, 64],
     ) -> (T[H, S, 64], T[H, S, 64], T[H, S, 64], T[H, S, 64]) {
@@ -35,7 +35,7 @@ fuse! {
         grad(embedding(table, ids), wrt = table, cotangent = g)
     }
 
-    /// A step of training of three layers with AdamW, `count` steps after the first. Yields the loss of the batch.
+    /// Training step number `count`, from 0, of three layers with AdamW. Returns the loss of the batch.
     pub fn step(
         x: f32[B, K], classes: i32[B], count: &mut f32[],
         w1: &mut f32[K, H], b1: &mut f32[H], w2: &mut f32[H, L], b2: &mut f32[L], w3: &mut f32[L, C], b3: &mut f32[C],
@@ -58,7 +58,6 @@ fuse! {
     }
 }
 
-/// The cases at the sizes of a run.
 pub(crate) fn all(sizes: &Sizes) -> Vec<Case> {
     type H = fuse_gpu::f16;
     let mut cases: Vec<Case> = sizes.norm_gradients.iter().map(|&shape| norm(shape)).collect();
@@ -70,7 +69,7 @@ pub(crate) fn all(sizes: &Sizes) -> Vec<Case> {
     cases
 }
 
-/// A launch, and the largest error of a tensor that it yields, relative to its bound.
+/// A case with a launch and the largest error of one of its results, relative to its bound.
 fn of<Y: 'static>(
     launch: impl Fn() -> Result<Y, Error> + 'static,
     error: impl Fn(Y) -> Result<f64, Error> + 'static,
@@ -85,7 +84,7 @@ fn norm([m, n]: [usize; 2]) -> Case {
         formula: "layer_norm gradient",
         f16: false,
         size: format!("{m}x{n}"),
-        // Moments, the normalized value, three products and two sums along rows, two along columns.
+        // 16: moments, the normalized value, three products and two sums along rows, two along columns.
         flops: (16 * m * n) as f64,
         bytes: (4 * 3 * m * n + 4 * 4 * n) as f64,
         tokens: 0.0,
@@ -117,7 +116,7 @@ fn norm([m, n]: [usize; 2]) -> Case {
                     let rows = worst_error(&dx.to_vec_blocking()?, n, &expected);
                     let sums = dbeta.to_vec_blocking()?;
                     let sums = worst_error(&sums, m, &|j| (0..m).map(|i| D.at(i * n + j)).sum());
-                    // A column costs the host moments of all rows.
+                    // The host needs the moments of all rows for each column.
                     let first = worst_error(&dgamma.to_vec_blocking()?[..1], m, &columns);
                     Ok(rows.max(sums).max(first))
                 },
@@ -129,7 +128,7 @@ fn norm([m, n]: [usize; 2]) -> Case {
 /// Queries of a head up to which the host computes all scores of one head, to check gradients of keys and values.
 const MOST_QUERIES: usize = 1024;
 
-/// What a query makes of a key.
+/// The score of a query and a key.
 struct Score {
     /// Its weight in the result.
     weight: f64,
@@ -138,7 +137,7 @@ struct Score {
 }
 
 impl Score {
-    /// Those of a query, counted over all heads, for the keys of its head.
+    /// The scores of a query, counted over all heads, for the keys of its head.
     fn row(query: usize, length: usize) -> impl Iterator<Item = Self> {
         let dot = move |x: Values, y: Values, key: usize| {
             x.dot(y, (0..HEAD).map(|d| (query * HEAD + d, key * HEAD + d)), |x| x)
@@ -160,7 +159,7 @@ fn attention<T: Real>([heads, length]: [usize; 2]) -> Case {
         formula: "attention and gradients",
         f16: T::DTYPE.bytes() == 2,
         size: attention_size([heads, length, length]),
-        // Two products forward, five backward; those that are computed again are not counted.
+        // Two products forward, five backward; recomputed ones are not counted.
         flops: 14.0 * (elements * length) as f64,
         bytes: 8.0 * elements as f64 * T::DTYPE.bytes() as f64,
         tokens: 0.0,
@@ -206,7 +205,7 @@ fn attention<T: Real>([heads, length]: [usize; 2]) -> Case {
 }
 
 fn table([rows, columns, ids]: [usize; 3]) -> Case {
-    // Every other position reads one of the first rows, as texts do.
+    // Every other position reads one of the first rows, as in texts.
     let id = move |i: usize| if i.is_multiple_of(2) { i * 7919 % rows } else { i * 31 % rows.min(97) };
     Case {
         formula: "embedding gradient",
@@ -231,10 +230,9 @@ fn table([rows, columns, ids]: [usize; 3]) -> Case {
     }
 }
 
-/// A matrix that is trained, or a row, and its two moments.
+/// A trained matrix or row, and its two moments.
 type Trained<T> = [T; 3];
 
-/// Three layers in training, and a batch.
 struct Network {
     x: Tensor2<f32>,
     classes: Tensor1<i32>,
@@ -271,7 +269,7 @@ impl Network {
     }
 }
 
-/// Inputs, two hidden widths, classes and the batch. That the batch is learnt is checked here; `tests/programs` compares steps.
+/// Inputs, two hidden widths, classes and the batch. Checks that the loss falls; `tests/programs` compares steps.
 fn network(shape: [usize; 5]) -> Case {
     let [k, h, l, c, b] = shape;
     let weights = k * h + h * l + l * c;
@@ -279,7 +277,7 @@ fn network(shape: [usize; 5]) -> Case {
         formula: "training step, AdamW",
         f16: false,
         size: shape.map(|extent| extent.to_string()).join("x"),
-        // A product forward and two backward, but none for the gradient of the input; 14 operations for each parameter.
+        // A product forward and two backward, but none for the gradient of the input; 14 operations per parameter.
         flops: (b * (6 * weights - 2 * k * h) + 14 * weights) as f64,
         // Weights are read twice and written once, their moments read and written.
         bytes: (4 * 7 * weights) as f64,
@@ -287,7 +285,7 @@ fn network(shape: [usize; 5]) -> Case {
         function: || &step::FUNCTION,
         prepare: Box::new(move |device| {
             let network = Rc::new(RefCell::new(Network::new(device, shape)?));
-            // Losses before and after: what is replayed leaves its loss in the same place.
+            // A replay writes its loss into the same tensor, so it is read before and after.
             let before = network.borrow_mut().step()?.to_vec_blocking()?[0];
             let captured = network.clone();
             let (sequence, loss) = device.capture(move || captured.borrow_mut().step())?;

@@ -1,34 +1,33 @@
-//! Two computations measured in turns: A B A B …, so that clocks, temperature and other programs hit both alike.
+//! Measures two computations interleaved, A B A B …, so that clocks, temperature and other programs affect both alike.
 
 use std::time::Duration;
 
 use super::measure::Times;
 
-/// The times of two computations, and how they compare.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Interleaved {
-    /// Of a launch of the first and of the second.
+    /// Times per launch of the first and the second.
     pub(crate) times: [Times; 2],
     /// Time of the second over time of the first.
     pub(crate) ratio: Ratio,
 }
 
-/// How many times as long one computation takes as another.
+/// The ratio of two times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Ratio {
-    /// Of the medians.
+    /// Ratio of the medians.
     pub(crate) median: f64,
-    /// The smallest of two batches that followed each other.
+    /// Smallest ratio of two consecutive batches.
     pub(crate) low: f64,
-    /// The largest.
+    /// Largest ratio of two consecutive batches.
     pub(crate) high: f64,
 }
 
 impl Ratio {
-    /// The time of `second` over that of `first`, measured in turns: at least one batch of each.
+    /// The time of `second` over that of `first`, measured interleaved: at least one batch of each.
     pub(crate) fn of(first: &[Duration], second: &[Duration]) -> Self {
         let ratio = |first: Duration, second: Duration| {
-            // A clock that did not advance must not divide by zero.
+            // Avoids a division by zero if the clock did not advance.
             second.as_secs_f64() / first.max(Duration::from_nanos(1)).as_secs_f64()
         };
         let pairs = || first.iter().zip(second).map(|(&first, &second)| ratio(first, second));
@@ -41,7 +40,7 @@ impl Ratio {
     }
 }
 
-/// Runs `batches` batches of both computations in turns. `batch(which, launches)` yields the time of one launch.
+/// Runs `batches` batches of both computations interleaved. `batch(which, launches)` returns the time of one launch.
 pub(crate) fn interleave<E>(
     batches: usize,
     launches: [u32; 2],

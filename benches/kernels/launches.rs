@@ -1,9 +1,9 @@
-//! What a launch costs the host: time of the calling thread per launch, per replayed dispatch, and until the first
-//! result of a process.
+//! Host costs of launches: time of the calling thread per launch, per replayed dispatch, and until the first result of
+//! a process.
 //!
-//! Kernels are so small that a GPU is never what is waited for. Costs include a launch's share of submissions; waiting
+//! Kernels are so small that a GPU is never the bottleneck. Costs include a launch's share of submissions; waiting
 //! happens between the rounds and does not count, except in chains, whose time is that of the whole chain. Software
-//! drivers compute within the submission, so calls that submit nothing are also reported by themselves.
+//! drivers compute within the submission, so calls that submit nothing are also reported alone.
 
 use std::{
     cell::{Cell, RefCell},
@@ -28,7 +28,6 @@ fuse! {
     }
 }
 
-/// Elements of the vectors.
 const ELEMENTS: usize = 1024;
 
 /// Launches of a round.
@@ -40,7 +39,7 @@ const LENGTH: u32 = 64;
 /// The hidden option with which this binary starts itself to measure its first result.
 pub(crate) const FIRST_RESULT: &str = "--first-result";
 
-/// Rounds for each of a measurement's batches: a round is short.
+/// Rounds per batch of a measurement: a round is short.
 const ROUNDS: usize = 5;
 
 /// Measures every case whose name `wanted` accepts.
@@ -83,7 +82,6 @@ pub(crate) fn run(
     Ok(())
 }
 
-/// A case and what it took.
 pub(crate) type Measured = (&'static str, Spent);
 
 /// Times of one of `calls` calls of `launch`, with and without their submissions; `wait` is not timed.
@@ -119,7 +117,7 @@ pub(crate) fn cost<E>(
     Ok(Spent { times: Times::of(times, calls), recording: Some(Times::of(recording, calls).median) })
 }
 
-/// The lower quartile: of calls some of which submit, one that does not.
+/// The lower quartile: among calls of which some submit, one that does not.
 fn quartile(times: &mut [Duration]) -> Duration {
     times.sort();
     times[times.len() / 4]
@@ -270,7 +268,7 @@ fn chains(device: &Device, effort: Effort) -> Result<Vec<Measured>, Error> {
     ])
 }
 
-/// Creating all pipelines of a product with an epilogue, several at a time, on devices without a cache of their own.
+/// Creates all pipelines of a product with an epilogue in parallel, on devices without a persistent cache.
 fn warm_up(effort: Effort) -> Result<Times, Error> {
     let mut times = vec![];
     let mut pipelines = 1;
@@ -286,9 +284,9 @@ fn warm_up(effort: Effort) -> Result<Times, Error> {
     Ok(times)
 }
 
-/// From the start of a process to its first result, with the parts that the process sees: opening the device; upload,
-/// plan, pipeline and launch; waiting for the result. The first process may find the driver's caches cold and does not
-/// count.
+/// From the start of a process to its first result, with the parts that the process measures: opening the device;
+/// upload, plan, pipeline and launch; waiting for the result. The first process does not count, since the driver's
+/// caches may be cold.
 fn first_results(effort: Effort) -> Result<Vec<Measured>, Box<dyn std::error::Error>> {
     let mut samples: [Vec<Duration>; 4] = Default::default();
     for run in 0..=effort.batches {
@@ -317,7 +315,7 @@ fn micros(count: u64) -> Duration {
     Duration::from_micros(count)
 }
 
-/// What the process of [`first_results`] does: prints the microseconds of each part.
+/// Runs in the process of [`first_results`]: prints the microseconds of each part.
 pub(crate) fn first_result() -> Result<(), Error> {
     const N: usize = 256;
     let start = Instant::now();

@@ -1,5 +1,5 @@
-//! What lazy tensors cost: the host's time to record and to evaluate, the whole time of large evaluations beside the same functions
-//! of `fuse!`, and how long a graph that is new takes to compile, in a process of its own.
+//! Costs of lazy tensors: the host's time to record and to evaluate, the time of large evaluations beside the same
+//! functions in `fuse!`, and the compile time of new graphs, in a separate process.
 
 use std::{
     process::Command,
@@ -20,13 +20,12 @@ use crate::{
 /// The hidden option with which this binary starts itself to measure its first compilations.
 pub(crate) const FIRST_EVALUATION: &str = "--first-evaluation";
 
-/// Elements of the vectors of which only the host's time counts.
+/// Elements of vectors where only the host's time counts.
 const ELEMENTS: usize = 1024;
 
 /// Evaluations of a round.
 const CALLS: u32 = 1024;
 
-/// Measures all of it.
 pub(crate) fn run(device: &Device, effort: Effort) -> Result<Vec<Measured>, Box<dyn std::error::Error>> {
     let mut measured = host(device, effort)?;
     for (exponent, names) in [
@@ -44,7 +43,6 @@ fn vector(device: &Device, elements: usize, seed: u64) -> Result<Tensor1<f32>, E
     Ok(Tensor1::rand(device, [elements], seed)?)
 }
 
-/// The host's time.
 fn host(device: &Device, effort: Effort) -> Result<Vec<Measured>, Error> {
     let (x, b) = (vector(device, ELEMENTS, 1)?, vector(device, ELEMENTS, 2)?);
     let (x, b) = (LazyTensor::from(&x), LazyTensor::from(&b));
@@ -62,7 +60,7 @@ fn host(device: &Device, effort: Effort) -> Result<Vec<Measured>, Error> {
     Ok(vec![("lazy: a recorded operation", recorded), ("lazy relu(x + b), recorded and evaluated", evaluated)])
 }
 
-/// `sigmoid(a·b + c)` lazily and by `fuse!`, as launches that follow each other.
+/// `sigmoid(a·b + c)` lazily and by `fuse!`, as consecutive launches.
 fn gate(device: &Device, effort: Effort, elements: usize) -> Result<[Times; 2], Error> {
     let [a, b, c] = [vector(device, elements, 1)?, vector(device, elements, 2)?, vector(device, elements, 3)?];
     let [x, y, z] = [&a, &b, &c].map(LazyTensor::from);
@@ -81,7 +79,7 @@ fn gate(device: &Device, effort: Effort, elements: usize) -> Result<[Times; 2], 
     Ok([lazy, fused])
 }
 
-/// The times of graphs that a process has not seen before, from the record to compiled functions, without pipelines.
+/// Times of graphs that a process has not seen before, from recording to compiled functions, without pipelines.
 fn first_evaluations(effort: Effort) -> Result<Vec<Measured>, Box<dyn std::error::Error>> {
     let names = [
         "lazy: a new graph, pointwise",
@@ -103,11 +101,11 @@ fn first_evaluations(effort: Effort) -> Result<Vec<Measured>, Box<dyn std::error
     Ok(names.into_iter().zip(samples.map(|samples| Times::of(samples, 1).into())).collect())
 }
 
-/// What the process of [`first_evaluations`] does: prints the microseconds of each graph.
+/// Runs in the process of [`first_evaluations`]: prints the microseconds of each graph.
 pub(crate) fn first_evaluation() -> Result<(), Error> {
     let device = Device::blocking()?;
     let (x, b) = (LazyTensor::from(&vector(&device, 64, 1)?), LazyTensor::from(&vector(&device, 64, 2)?));
-    // What a process does once.
+    // One-time initialization of the process.
     explain(&[&x.exp()?.log()?])?;
     let graphs = [x.mul(&b)?.add(&x)?.sigmoid()?, product(&device)?, encoder_layer(&device)?];
     let mut micros = vec![];

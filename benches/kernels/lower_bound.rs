@@ -1,4 +1,4 @@
-//! What bounds a plan from below: the bytes that its kernels read and write, and its dispatches.
+//! Lower bounds of a plan's time, from the bytes its kernels read and write, and its dispatches.
 
 use std::{collections::BTreeSet, fmt, time::Duration};
 
@@ -7,18 +7,18 @@ use fuse_gpu::{
     artifact::{Function, ParamKind, QuantizedSpec, Slot, SymbolSource, TensorSpec},
 };
 
-/// What a plan moves and launches.
+/// Bytes and dispatches of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Moved {
-    /// Bytes: each operand and result of each kernel once. What the passes of one kernel hand over is not counted.
+    /// Each operand and result of each kernel once; intermediate buffers between the passes of a kernel are not
+    /// counted.
     pub(crate) bytes: u64,
-    /// Dispatches.
     pub(crate) dispatches: u32,
 }
 
 impl Moved {
-    /// What a launch moves, of a function whose parameters are tensors of these shapes; `None` if a size follows from
-    /// more than the axes of parameters.
+    /// The bytes and dispatches of a launch with parameters of these shapes; `None` if a size depends on more than the
+    /// axes of parameters.
     pub(crate) fn by(function: &Function, shapes: &[&[usize]], explanation: &Explanation) -> Option<Self> {
         let plan = match explanation.alternative {
             0 => function,
@@ -35,7 +35,7 @@ impl Moved {
             let sizes = tensor.shape.iter().map(|size| size.eval(&extents));
             Some(sizes.product::<Option<u64>>()? * tensor.dtype.bytes())
         };
-        // Of the packed values and of the scales.
+        // Packed values and scales.
         let quantized_bytes = |spec: &QuantizedSpec| {
             let sizes = spec.shape.iter().map(|size| size.eval(&extents));
             let sizes: Vec<u64> = sizes.collect::<Option<_>>()?;
@@ -55,7 +55,7 @@ impl Moved {
             for slot in slots {
                 moved.bytes += match slot {
                     Slot::Param(index) => match &plan.params[usize::from(index)].kind {
-                        // What is updated in place is read and written.
+                        // Updated in place: read and written.
                         ParamKind::Tensor(tensor) if plan.updates.contains(&index) => 2 * bytes_of(tensor)?,
                         ParamKind::Tensor(tensor) => bytes_of(tensor)?,
                         ParamKind::Quantized(spec) => quantized_bytes(spec)?[0],
@@ -74,53 +74,51 @@ impl Moved {
         Some(moved)
     }
 
-    /// How many times as long a plan takes that moves `other`, at most, if time goes to bytes, to dispatches, and to
-    /// arithmetic that is the same in both.
+    /// The largest ratio to the time of a plan with `other`, if time is spent on bytes, dispatches, and arithmetic that
+    /// is equal in both.
     pub(crate) fn gain(self, other: Self) -> f64 {
         let bytes = other.bytes as f64 / self.bytes.max(1) as f64;
         bytes.max(f64::from(other.dispatches) / f64::from(self.dispatches.max(1)))
     }
 }
 
-/// What the adapter reached in this run, with a kernel written by hand.
+/// Peak rates of the adapter in this run, with hand-written kernels.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rates {
     /// Bytes per second of a large copy.
     pub(crate) bandwidth: f64,
-    /// Time of a dispatch with next to no work that waits for the one before.
+    /// Time of a nearly empty dispatch that waits for the previous one.
     pub(crate) dispatch: Duration,
 }
 
-/// The least times of a plan: it takes at least the longer.
+/// Lower bounds of a plan's time; the larger one counts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Floor {
-    /// At the bandwidth of a large copy. Data that a cache holds may take less.
+    /// At the bandwidth of a large copy. Cached data may take less.
     pub(crate) bytes: Duration,
-    /// At the rate of dispatches that do nothing.
+    /// At the rate of empty dispatches.
     pub(crate) launches: Duration,
 }
 
 impl Rates {
-    /// The least times of what a plan moves.
     pub(crate) fn floor(self, moved: Moved) -> Floor {
         let bytes = Duration::from_secs_f64(moved.bytes as f64 / self.bandwidth.max(1.0));
         Floor { bytes, launches: self.dispatch * moved.dispatches }
     }
 }
 
-/// What most of a time is spent on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bound {
     Bytes,
     Launches,
-    /// Of a product that is far above both floors.
+    /// A product far above both lower bounds.
     Arithmetic,
-    /// Far above both floors, without a product.
+    /// Far above both lower bounds, without a product.
     Neither,
 }
 
 impl Floor {
-    /// What bounds a computation that takes `time`: the longer floor if it is at least half of that.
+    /// The bound of a computation that takes `time`: the larger lower bound if it is at least half of `time`.
     pub(crate) fn bound(self, time: Duration, product: bool) -> Bound {
         match 2 * self.bytes.max(self.launches) >= time {
             true if self.bytes > self.launches => Bound::Bytes,

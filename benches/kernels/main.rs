@@ -1,8 +1,8 @@
 //! Times of kernels on this machine's adapter: `cargo xtask bench`.
 //!
-//! The binary needs no file of the repository, so it can be built here and measured elsewhere. Every case
-//! is checked before it is measured: a wrong kernel has no speed. Environment: `FUSE_ADAPTER` chooses the
-//! adapter, `FUSE_COMMIT` says in the results which commit this is.
+//! The binary needs no file of the repository, so it can be built here and measured elsewhere. Every case is checked
+//! before it is measured. Environment: `FUSE_ADAPTER` chooses the adapter, `FUSE_COMMIT` is the commit written to the
+//! results.
 
 mod baseline;
 mod block_formulas;
@@ -44,7 +44,7 @@ use crate::{
     run_modes::Detail,
 };
 
-/// Elements of a copy that is all launch.
+/// Elements of a copy whose time is only launch cost.
 const SMALL_COPY: usize = 1 << 10;
 
 /// Measures `fuse!` kernels.
@@ -99,13 +99,13 @@ impl Options {
         if self.quick { Extents::QUICK } else { Extents::FULL }
     }
 
-    /// Whether the filters select a case by its name and size.
+    /// True if the filters select a case of this name and size.
     fn wants(&self, name: &str, size: &str) -> bool {
         let case = format!("{name} {size}");
         self.filter.is_empty() || self.filter.iter().any(|part| case.contains(part))
     }
 
-    /// Whether a run measures more than cases: costs of the host and pairs.
+    /// True if a run also measures host costs and pairs.
     fn wants_all_kinds(&self) -> bool {
         !self.bars && !self.sweep
     }
@@ -180,7 +180,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Fails if a bar names a case or a pair that no full run measures: it would never be judged.
+/// Fails if a bar names a case or a pair that no full run measures, since it would never be judged.
 fn names_are_known(bars: &Bars) -> Result<(), String> {
     let cases = cases::all(&Sizes::full());
     let pairs = ratios::all(&Extents::FULL);
@@ -194,7 +194,6 @@ fn names_are_known(bars: &Bars) -> Result<(), String> {
     }
 }
 
-/// Measures fused against unfused functions.
 fn run_pairs(
     device: &Device,
     options: &Options,
@@ -227,8 +226,8 @@ fn run_pairs(
     Ok(())
 }
 
-/// What kernels by hand reach: bandwidth of a copy at the largest size of this run that the adapter binds, its time where it
-/// has next to nothing to copy, and the arithmetic rates.
+/// Peak rates with hand-written kernels: bandwidth of a copy at the largest size of this run that the adapter binds,
+/// its time where it has almost nothing to copy, and arithmetic rates.
 fn roof(device: &Device, options: &Options, report: &mut Report) -> Result<(), Box<dyn Error>> {
     let effort = options.effort();
     let sizes = options.sizes().pointwise.iter().chain(options.extents().pointwise);
@@ -246,7 +245,7 @@ fn roof(device: &Device, options: &Options, report: &mut Report) -> Result<(), B
     Ok(())
 }
 
-/// The copy by hand, measured once per size.
+/// The hand-written copy, measured once per size.
 fn copy(device: &Device, elements: usize, effort: Effort, report: &mut Report) -> Result<Time, Box<dyn Error>> {
     let size = power_of_two(elements);
     if let Some(time) = report.find(Key { case: COPY, dtype: "f32", size: &size }) {

@@ -1,16 +1,15 @@
-//! How long a launch takes: batches queued back to back, one wait each, after a warm-up.
+//! Measures launches: batches queued back to back, one wait each, after a warm-up.
 //!
-//! A GPU lowers its clocks when it idles and raises them only under load, so every case is warmed up right
-//! before it is measured, and pipelines are compiled before that.
+//! A GPU lowers its clocks when idle and raises them only under load, so every case is warmed up right before it is
+//! measured. Pipelines are compiled before that.
 
 use std::time::{Duration, Instant};
 
 use fuse_gpu::{Device, Error};
 
-/// How thoroughly to measure.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Effort {
-    /// Batches, of which the median counts.
+    /// Batches; their median counts.
     pub(crate) batches: usize,
     /// Least time of launches before the first batch.
     pub(crate) warm_up: Duration,
@@ -19,28 +18,24 @@ pub(crate) struct Effort {
 }
 
 impl Effort {
-    /// For numbers that are quoted.
+    /// For published numbers.
     pub(crate) const FULL: Self =
         Self { batches: 9, warm_up: Duration::from_millis(300), batch_time: Duration::from_millis(60) };
-    /// For a look.
+    /// For a quick look.
     pub(crate) const QUICK: Self =
         Self { batches: 7, warm_up: Duration::from_millis(50), batch_time: Duration::from_millis(20) };
 }
 
-/// Microseconds.
 pub(crate) fn micros(time: Duration) -> f64 {
-    // In whole nanoseconds, as clocks count.
+    // In whole nanoseconds, the resolution of clocks.
     time.as_nanos() as f64 / 1e3
 }
 
 /// The time of one launch, over batches.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Times {
-    /// The median.
     pub(crate) median: Duration,
-    /// The fastest.
     pub(crate) min: Duration,
-    /// The slowest.
     pub(crate) max: Duration,
     /// Launches per batch.
     pub(crate) launches: u32,
@@ -53,17 +48,17 @@ impl Times {
         Self { median: times[times.len() / 2], min: times[0], max: times[times.len() - 1], launches }
     }
 
-    /// The same per one of `parts` equal parts.
+    /// Divides by `parts`.
     pub(crate) fn per(&mut self, parts: u32) {
         [&mut self.median, &mut self.min, &mut self.max].into_iter().for_each(|time| *time /= parts);
         self.launches *= parts;
     }
 }
 
-/// Largest number of launches of a batch: keeps the queue of a slow driver short.
+/// Most launches of a batch, to keep the queue of a slow driver short.
 const MAX_LAUNCHES: f64 = 5_000.0;
 
-/// The time of one of `launches` launches that are queued back to back and waited for once.
+/// The time per launch of `launches` launches that are queued back to back and waited for once.
 pub(crate) fn queued(
     launches: u32,
     mut launch: impl FnMut() -> Result<(), Error>,
@@ -75,7 +70,7 @@ pub(crate) fn queued(
     Ok(start.elapsed() / launches)
 }
 
-/// The same by the timestamps of an adapter that has them.
+/// As [`queued`], by GPU timestamps, if the adapter has them.
 pub(crate) fn on_gpu(
     device: &Device,
     launches: u32,
@@ -97,8 +92,8 @@ pub(crate) fn measure(
     Ok(Times::of((0..effort.batches).map(|_| batch(launches)).collect::<Result<Vec<_>, _>>()?, launches))
 }
 
-/// Warms up with batches, and yields how many launches a batch needs to take the intended time. `batch` yields the time
-/// of one launch.
+/// Warms up with batches, and returns the number of launches that fill the intended batch time. `batch` returns the
+/// time of one launch.
 pub(crate) fn calibrate<E>(effort: Effort, mut batch: impl FnMut(u32) -> Result<Duration, E>) -> Result<u32, E> {
     batch(1)?;
     let start = Instant::now();
@@ -112,16 +107,15 @@ pub(crate) fn calibrate<E>(effort: Effort, mut batch: impl FnMut(u32) -> Result<
     }
 }
 
-/// What GPU timestamps say about a launch.
+/// GPU timestamps of a launch.
 pub(crate) struct Profiled {
     /// The variants that ran, in order.
     pub(crate) variants: String,
-    /// GPU time of one launch among many that follow each other: the median over batches.
+    /// GPU time of one of many consecutive launches: the median over batches.
     pub(crate) time: Duration,
 }
 
-/// Profiles `launch`, right after it was measured with batches of `launches`; `None` where the adapter has no
-/// timestamps.
+/// Profiles `launch`, right after it was measured with batches of `launches`; `None` if the adapter has no timestamps.
 pub(crate) fn profile(
     device: &Device,
     effort: Effort,
@@ -138,7 +132,7 @@ pub(crate) fn profile(
     Ok(Some(Profiled { variants: joined(&variants.collect::<Vec<_>>()), time: Times::of(times, launches).median }))
 }
 
-/// `a + b`; what repeats is said once, as `3 × (a + b)`.
+/// Joins as `a + b`; repetitions are written as `3 × (a + b)`.
 pub(crate) fn joined(variants: &[&str]) -> String {
     let count = variants.len();
     let repeats =

@@ -1,17 +1,14 @@
-//! wgpu without this project, for what is encoded by hand: an opened adapter, buffers, pipelines, bind groups.
-//!
-//! What the kernels compute is in the modules that use this.
+//! Hand-written wgpu without this project: opens adapters, creates buffers, pipelines and bind groups.
 
 use std::borrow::Cow;
 
-/// An adapter that was opened by its name.
 pub(crate) struct Opened {
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
 }
 
 impl Opened {
-    /// Opens the adapter with this name, with all of its limits and with those of `features` that it has.
+    /// Opens the adapter with this name, with all its limits and those of `features` that it has.
     pub(crate) fn adapter(name: &str, features: wgpu::Features) -> Result<Self, Box<dyn std::error::Error>> {
         pollster::block_on(async {
             let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
@@ -30,12 +27,10 @@ impl Opened {
         })
     }
 
-    /// A storage buffer that can be written and read.
     pub(crate) fn storage(&self, size: u64) -> wgpu::Buffer {
         self.buffer(size, wgpu::BufferUsages::STORAGE | wgpu::BufferUsages::COPY_SRC | wgpu::BufferUsages::COPY_DST)
     }
 
-    /// A uniform buffer that can be written.
     pub(crate) fn uniform(&self, size: u64) -> wgpu::Buffer {
         self.buffer(size, wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST)
     }
@@ -45,7 +40,7 @@ impl Opened {
         self.device.create_buffer(&descriptor)
     }
 
-    /// The pipeline of the entry point `main`; without a layout, with the one that the text implies.
+    /// The pipeline of the entry point `main`; without a layout, with the one derived from the shader.
     pub(crate) fn pipeline(&self, wgsl: &str, layout: Option<&wgpu::BindGroupLayout>) -> wgpu::ComputePipeline {
         let source = wgpu::ShaderSource::Wgsl(Cow::Borrowed(wgsl));
         let module = self.device.create_shader_module(wgpu::ShaderModuleDescriptor { label: None, source });
@@ -66,7 +61,6 @@ impl Opened {
         })
     }
 
-    /// Buffers at the bindings 0, 1, ….
     pub(crate) fn bind(&self, layout: &wgpu::BindGroupLayout, buffers: &[&wgpu::Buffer]) -> wgpu::BindGroup {
         let entries: Vec<_> = (0..)
             .zip(buffers)
@@ -75,7 +69,7 @@ impl Opened {
         self.device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout, entries: &entries })
     }
 
-    /// Records `launches` dispatches into one pass, hands them to the GPU and waits for it.
+    /// Records `launches` dispatches into one pass, submits it and waits.
     pub(crate) fn run(&self, pipeline: &wgpu::ComputePipeline, group: &wgpu::BindGroup, grid: [u32; 2], launches: u32) {
         let mut encoder = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
@@ -89,12 +83,12 @@ impl Opened {
         self.wait();
     }
 
-    /// Waits until the GPU has done everything that was submitted.
+    /// Waits for all submitted work.
     pub(crate) fn wait(&self) {
         let _ = self.device.poll(wgpu::PollType::wait_indefinitely());
     }
 
-    /// The first `count` values of a storage buffer, after everything that was submitted; NaN from a driver that maps nothing.
+    /// The first `count` values of a storage buffer, after all submitted work; NaN if the driver cannot map.
     pub(crate) fn read(&self, buffer: &wgpu::Buffer, count: usize) -> Vec<f32> {
         let bytes = count as u64 * 4;
         let staging = self.buffer(bytes, wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST);
@@ -103,18 +97,18 @@ impl Opened {
         self.queue.submit([encoder.finish()]);
         staging.map_async(wgpu::MapMode::Read, .., |_| {});
         self.wait();
-        // A driver that maps nothing has computed nothing that counts.
+        // A driver that cannot map has no result that counts.
         staging.get_mapped_range(..).map_or_else(|_| vec![f32::NAN; count], |view| bytemuck::pod_collect_to_vec(&view))
     }
 }
 
-/// The permission that wgpu wants for features that it calls experimental.
+/// The token that wgpu requires for experimental features.
 fn experimental(features: wgpu::Features) -> wgpu::ExperimentalFeatures {
     if !features.contains(wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX) {
         return wgpu::ExperimentalFeatures::disabled();
     }
-    // SAFETY: the permission is about defects of wgpu that could break memory safety in shaders that use the features. The only
-    // such shader here is the one of `peak`, which loads and stores whole matrices inside arrays with room for them, in uniform
-    // control flow, in a size that the adapter lists.
+    // SAFETY: the token acknowledges that defects of wgpu could break memory safety in shaders that use the features.
+    // The only such shader here is the one of `peak`. It loads and stores whole matrices inside arrays with room for
+    // them, in uniform control flow, in a size that the adapter lists.
     unsafe { wgpu::ExperimentalFeatures::enabled() }
 }

@@ -1,4 +1,5 @@
-//! Products with quantized weights: the same weights again and again, and several in turns, so that no cache holds them.
+//! Products with quantized weights: with one matrix of weights repeatedly, and with several in turns, so that no cache
+//! holds them.
 
 use fuse_gpu::{
     Bits, Device, Error, Q1, Q2, Q3, Q4, Q8, QTensor, Quantized, Tensor2, Tuning, artifact::Function, f16, fuse,
@@ -31,7 +32,6 @@ macro_rules! kernels {
     };
 }
 
-/// The cases at the sizes of a run.
 pub(crate) fn all(sizes: &Sizes) -> Vec<Case> {
     let mut cases = vec![];
     for &shape in sizes.weights {
@@ -46,14 +46,13 @@ pub(crate) fn all(sizes: &Sizes) -> Vec<Case> {
 
 type Launch<Q> = fn(&Tensor2<f16>, &QTensor<Q, 2>, &mut Tensor2<f16>) -> Result<(), Error>;
 
-/// A product with weights of one width.
 #[derive(Clone, Copy)]
 struct Kernel<Q: Bits> {
     function: fn() -> &'static Function,
     launch: Launch<Q>,
 }
 
-/// The cases of weights of one width: in both layouts; of one row also in turns, and with activations of 8 bits.
+/// The cases of one bit width, in both layouts; with one row also in turns, and with activations of 8 bits.
 fn of_width<Q: Bits>(shape: [usize; 3], kernels: [Kernel<Q>; 2]) -> Vec<Case> {
     let of_one_row: &[bool] = if shape[0] == 1 { &[false, true] } else { &[false] };
     let mut cases = vec![];
@@ -71,28 +70,28 @@ fn of_width<Q: Bits>(shape: [usize; 3], kernels: [Kernel<Q>; 2]) -> Vec<Case> {
     cases
 }
 
-/// Bytes that no cache of a GPU holds.
+/// More bytes than any GPU cache holds.
 const UNCACHED: usize = 200 << 20;
 
-/// How many weights of so many bits are larger than any cache together.
+/// The number of matrices of so many bits that together exceed any cache.
 fn turns([_, n, k]: [usize; 3], bits: usize) -> usize {
     (UNCACHED * 8 / (n * k * bits).max(1)).clamp(2, 96)
 }
 
-/// Values that share a scale, where they divide the depth.
+/// Values that share a scale, if they divide the depth.
 const GROUP: usize = 64;
 
 fn groups(k: usize) -> usize {
     if k.is_multiple_of(GROUP) { k / GROUP } else { 1 }
 }
 
-/// Codes that differ everywhere: the words at these places of a tensor.
+/// The words at these indices of a tensor, all different.
 fn codes(places: impl Iterator<Item = usize>) -> Vec<u32> {
     let word = |i: usize| (i as u32 ^ 0x9e37_79b9).wrapping_mul(0x85eb_ca6b).rotate_left(15).wrapping_mul(0xc2b2_ae35);
     places.map(word).collect()
 }
 
-/// Weights with a scale at which sums stay small.
+/// Weights with a scale that keeps sums small.
 fn packed<Q: Bits>(shape: [usize; 2], axis: usize, words: Vec<u32>) -> Quantized {
     let (packing, groups) = (Q::PACKING, groups(shape[axis]));
     let scale = 2.0 / f32::from(1u16 << packing.bits());
@@ -103,14 +102,14 @@ fn packed<Q: Bits>(shape: [usize; 2], axis: usize, words: Vec<u32>) -> Quantized
     parts.unwrap_or_else(|error| panic!("{}: {error}", packing.name()))
 }
 
-/// A product with weights that are packed along `axis`, as many of them in turns as `turns` says.
+/// A product with weights that are packed along `axis`; cycles through `turns` matrices.
 #[derive(Clone, Copy)]
 struct Product<Q: Bits> {
     /// Rows M, columns N, depth K.
     shape: [usize; 3],
     axis: usize,
     turns: usize,
-    /// Whether activations may be rounded to 8 bits.
+    /// True if activations may be rounded to 8 bits.
     int8: bool,
     kernel: Kernel<Q>,
 }
@@ -160,8 +159,8 @@ impl<Q: Bits> Product<Q> {
     }
 }
 
-/// Activations that rounding to 8 bits leaves as they are ([`Tuning::int8_activations`]): multiples of 1/128 of which 127 are
-/// the largest of each 32.
+/// Activations that are exact after rounding to 8 bits ([`Tuning::int8_activations`]): multiples of 1/128 whose largest
+/// of each 32 is 127.
 fn activation(i: usize) -> f64 {
     if i % 32 == 3 { 127.0 / 128.0 } else { A.at(i).max(-63.0 / 64.0) }
 }

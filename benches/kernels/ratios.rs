@@ -1,8 +1,8 @@
-//! Fused against unfused: what fusion gains, for the expressions of the documents that this project set out to pass, and for
-//! blocks of models.
+//! Fused against unfused functions: the gain of fusion for the expressions of the source documents of this project, and
+//! for blocks of models.
 //!
-//! The unfused function is the same text with a kernel per operation (`#[no_fuse]`): its kernels have the same families
-//! of schedules, and its intermediate tensors come from the same pool.
+//! The unfused function has the same source with a kernel per operation (`#[no_fuse]`). Its kernels have the same
+//! families of schedules, and its intermediate tensors come from the same pool.
 
 use fuse_bench_results::results::Key;
 use fuse_gpu::{Device, Error, artifact::Function, fuse};
@@ -93,45 +93,42 @@ fuse! {
     }
 }
 
-/// What the names of all pairs start with, which tells them from cases.
+/// Prefix of the names of pairs, which cases lack.
 const GROUP: &str = "fused/";
 
-/// An expression at one size, as one function and as one whose operations are kernels of their own.
+/// An expression at one size, as a fused and an unfused function.
 pub(crate) struct Pair {
     /// The formula, without its dtype.
     pub(crate) formula: &'static str,
     /// The size: elements, or rows, columns and depth of the product.
     pub(crate) size: String,
-    /// Elements of a pointwise chain, or the extent of a square product; `None` for blocks, which no plot shows over sizes.
+    /// Elements of a pointwise chain, or the extent of a square product; `None` for blocks, which no plot shows over
+    /// sizes.
     pub(crate) extent: Option<usize>,
-    /// Whether it multiplies matrices.
+    /// True for matrix products.
     pub(crate) product: bool,
-    /// Whether it needs 16-bit floats.
+    /// True if it needs 16-bit floats.
     pub(crate) f16: bool,
     /// Fused and unfused.
     pub(crate) functions: [&'static Function; 2],
-    /// Shapes of the operands.
     pub(crate) shapes: Vec<Vec<usize>>,
-    /// Uploads operands, for both.
     pub(crate) prepare: PreparePair,
 }
 
 impl Pair {
-    /// The formula with its dtype, in the group of pairs.
+    /// The formula with its dtype and [`GROUP`].
     pub(crate) fn name(&self) -> String {
         format!("{GROUP}{} {}", self.formula, dtype(self.f16))
     }
 
-    /// What tells it from others.
+    /// The key of its results.
     pub(crate) fn key(&self) -> Key<'_> {
         Key { case: self.formula, dtype: dtype(self.f16), size: &self.size }
     }
 }
 
-/// Uploads the operands of a pair: fused and unfused.
 pub(crate) type PreparePair = Box<dyn Fn(&Device) -> Result<[Prepared; 2], Error>>;
 
-/// The sizes of a run.
 pub(crate) struct Extents {
     /// Elements of pointwise chains.
     pub(crate) pointwise: &'static [usize],
@@ -152,7 +149,7 @@ pub(crate) struct Extents {
 }
 
 impl Extents {
-    /// For GPUs: from where launches are all that counts to where they count nothing.
+    /// For GPUs: from sizes dominated by launch cost to sizes where it is negligible.
     pub(crate) const FULL: Self = Self {
         pointwise: &[1 << 8, 1 << 12, 1 << 16, 1 << 20, 1 << 24, 1 << 26],
         products: &[16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192],
@@ -191,7 +188,6 @@ impl Extents {
     };
 }
 
-/// Every pair, in the order of the report.
 pub(crate) fn all(extents: &Extents) -> Vec<Pair> {
     let mut pairs = vec![];
     for &n in extents.products {
@@ -211,7 +207,8 @@ pub(crate) fn all(extents: &Extents) -> Vec<Pair> {
     pairs
 }
 
-/// A formula, launched by a fused and an unfused function. Both write into tensors of their own, which must hold the same.
+/// A formula, launched by a fused and an unfused function. Each writes its own tensor, checked against the same
+/// expected values.
 fn pair<L: Copy + 'static>(
     formula: Formula<L>,
     size: String,

@@ -1,5 +1,5 @@
-//! Results as they come: printed at once, kept for the tables at the end, and written as JSON lines, so that a long run that is
-//! cut short loses nothing.
+//! Prints results at once, keeps them for the tables at the end, and writes them as JSON lines, so that an interrupted
+//! run loses nothing.
 
 use std::{
     fs::File,
@@ -20,12 +20,11 @@ use fuse_gpu::DeviceInfo;
 
 use crate::measure::{Times, micros};
 
-/// Time of the host.
 #[derive(Clone, Copy)]
 pub(crate) struct Spent {
-    /// All of it.
+    /// All calls.
     pub(crate) times: Times,
-    /// A call that submits nothing, where calls were timed by themselves.
+    /// A call that submits nothing, if calls were timed alone.
     pub(crate) recording: Option<Duration>,
 }
 
@@ -36,20 +35,20 @@ impl From<Times> for Spent {
 }
 
 impl Spent {
-    /// The same per one of `parts` equal parts.
+    /// Divides by `parts`.
     pub(crate) fn per(mut self, parts: u32) -> Self {
         self.times.per(parts);
         Self { recording: self.recording.map(|time| time / parts), ..self }
     }
 }
 
-/// What something costs the host.
+/// A cost of the host.
 pub(crate) struct Cost {
-    /// What is done.
+    /// The operation.
     pub(crate) case: &'static str,
-    /// What it takes.
+    /// Its time.
     pub(crate) spent: Spent,
-    /// What the same takes when it is encoded by hand.
+    /// The time of the same in hand-written wgpu.
     pub(crate) by_hand: Option<Spent>,
 }
 
@@ -71,7 +70,6 @@ impl Cost {
     }
 }
 
-/// Where results go.
 pub(crate) struct Report {
     lines: Option<File>,
     results: Results,
@@ -93,7 +91,6 @@ impl Report {
         Ok(report)
     }
 
-    /// Adds a line.
     pub(crate) fn add(&mut self, line: Line) -> std::io::Result<()> {
         if let Some(text) = shown(&line) {
             println!("{text}");
@@ -105,29 +102,28 @@ impl Report {
         Ok(())
     }
 
-    /// Adds a cost of the host.
     pub(crate) fn add_cost(&mut self, cost: Cost) -> std::io::Result<()> {
         self.add(Line::Cost(cost.line()))
     }
 
-    /// Adds a case that is not measured.
+    /// Adds a case that was not measured.
     pub(crate) fn leave_out(&mut self, key: Key<'_>, reason: String) -> std::io::Result<()> {
         let Key { case, dtype, size } = key;
         let [way, case, dtype, size] = [OURS, case, dtype, size].map(str::to_owned);
         self.add(Line::LeftOut(LeftOut { way, case, dtype, size, reason }))
     }
 
-    /// A case that was measured before.
+    /// The result of an earlier case.
     pub(crate) fn find(&self, key: Key<'_>) -> Option<Time> {
         self.results.find(OURS, key)
     }
 
-    /// What the adapter reached.
+    /// Peak rates of the adapter.
     pub(crate) fn roof(&self) -> Option<Roof> {
         self.results.roof()
     }
 
-    /// Whether a cost was measured.
+    /// True if a cost was measured.
     pub(crate) fn has_cost(&self, case: &str) -> bool {
         self.results.costs.iter().any(|cost| cost.case == case)
     }
@@ -144,7 +140,6 @@ impl Report {
         Ok(files)
     }
 
-    /// Whether nothing was measured.
     pub(crate) fn is_empty(&self) -> bool {
         self.results.times.is_empty() && self.results.costs.is_empty() && self.results.pairs.is_empty()
     }
@@ -155,10 +150,10 @@ impl Report {
     }
 }
 
-/// A line for people; a run shows itself in the tables.
+/// A line for people; runs are shown in the tables only.
 fn shown(line: &Line) -> Option<String> {
     Some(match line {
-        // Of browsers the last three, which this program does not measure.
+        // This program does not measure browsers, which have the last three.
         Line::Run(_) | Line::Weight(_) | Line::Difference(_) | Line::Suite(_) => return None,
         Line::Roof(roof) => format!(
             "by hand: copy {:.0} GB/s, f32 {:.3} TFLOP/s, matrices of f16 {:.1} TFLOP/s",

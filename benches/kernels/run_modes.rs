@@ -1,4 +1,4 @@
-//! One case in the ways in which it can be run: as a launch chooses, and, if asked for, each alternative and each variant.
+//! Runs a case as a launch chooses and, on request, with each alternative and each variant.
 
 use std::{collections::BTreeSet, fmt};
 
@@ -29,8 +29,8 @@ pub(crate) struct Detail {
     pub(crate) explain: bool,
 }
 
-/// Measures a case as a launch runs it and, if asked for, every other way to run it. A failure is noted and
-/// the rest goes on, because time on a large GPU is scarce.
+/// Measures a case as a launch runs it and, on request, every other way to run it. Notes failures and goes on, because
+/// time on a large GPU is scarce.
 pub(crate) fn run_case(
     device: &Device,
     case: &Case,
@@ -77,7 +77,7 @@ pub(crate) fn note(failures: &mut Vec<String>, failure: String) {
     failures.push(failure);
 }
 
-/// Uploads operands, or says why the adapter cannot hold or compute them.
+/// Uploads operands, or returns the reason why the adapter cannot hold or compute them.
 pub(crate) fn prepare<P>(
     device: &Device,
     f16: bool,
@@ -89,7 +89,7 @@ pub(crate) fn prepare<P>(
     prepare(device).map_err(|error| error.to_string())
 }
 
-/// Prints the time of each dispatch of a launch, where the adapter has timestamps.
+/// Prints the time of each dispatch of a launch, if the adapter has timestamps.
 pub(crate) fn explain(device: &Device, prepared: &Prepared) {
     if device.info().timestamps {
         match device.profile(&prepared.launch) {
@@ -99,7 +99,7 @@ pub(crate) fn explain(device: &Device, prepared: &Prepared) {
     }
 }
 
-/// How to run a function: what a launch does not choose itself.
+/// A choice that is forced on a launch.
 #[derive(Clone, Copy, Default)]
 struct Way {
     alternative: Option<usize>,
@@ -119,7 +119,7 @@ impl fmt::Display for Way {
     }
 }
 
-/// Every alternative of a function, with variants as chosen and with each that some kernel of it has.
+/// Every alternative of a function, with the default variants and with each variant of its kernels.
 fn ways(function: &'static Function) -> Vec<Way> {
     let mut ways = vec![];
     for (index, alternative) in std::iter::once(function).chain(function.alternatives.iter()).enumerate() {
@@ -132,7 +132,7 @@ fn ways(function: &'static Function) -> Vec<Way> {
     ways
 }
 
-/// Why a case has no time.
+/// The reason why a case has no time.
 #[derive(Debug)]
 pub(crate) enum Failure {
     Launch(fuse_gpu::Error),

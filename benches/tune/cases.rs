@@ -1,4 +1,4 @@
-//! What is searched: functions whose kernels have the classes that programs have, at the sizes of `shapes`.
+//! Cases of a search: functions whose kernels have the classes of typical programs, at the sizes of `shapes`.
 
 use fuse_gpu::{
     __private::RawTensor,
@@ -10,12 +10,12 @@ use fuse_gpu::{
 use super::shapes::{self, Shapes};
 
 fuse! {
-    /// Numbers between -1 and 1 that differ: the power that a GPU draws depends on them.
+    /// Numbers between -1 and 1 that differ: the power draw of a GPU depends on them.
     pub fn noise<T: Float>(x: T[N]) -> T[N] {
         sin((index(x, axis = 0) as f32) * 0.7) as T
     }
 
-    /// What moves memory and computes next to nothing.
+    /// Moves memory and computes almost nothing.
     pub fn copies(x: f32[N]) -> f32[N] {
         x + 1.0
     }
@@ -90,7 +90,7 @@ fuse! {
         layer_norm(x, gamma, beta)
     }
 
-    /// What is left of a product of `f16` with its layer norm, where they are two kernels.
+    /// The rest of an `f16` product with its layer norm, if they are two kernels.
     pub fn mixed_norms(x: f32[M, N], r: f16[M, N], gamma: f16[N], beta: f16[N]) -> f16[M, N] {
         layer_norm(x + (r as f32), gamma as f32, beta as f32) as f16
     }
@@ -109,32 +109,31 @@ fuse! {
     }
 }
 
-/// A function at one size.
 pub(crate) struct Case {
     name: String,
     kernels: &'static Kernels,
     function: &'static Function,
-    /// Per parameter.
+    /// One per parameter.
     shapes: Vec<Vec<usize>>,
 }
 
-/// What is known of a case before it is measured.
+/// Properties of a case before it is measured.
 pub(crate) struct Known {
     pub(crate) class: String,
     pub(crate) sizes: Vec<u64>,
-    /// The variant that a tuning chooses, and why.
+    /// The variant that a tuning chooses, with its reason.
     pub(crate) chosen: String,
     pub(crate) decision: String,
-    /// The variants that may run.
+    /// Variants that can run.
     pub(crate) schedules: Vec<String>,
 }
 
-/// What a search measures.
+/// The cases of a search.
 pub(crate) fn grid(quick: bool) -> Vec<Case> {
     all(&if quick { shapes::quick_grid() } else { shapes::grid() })
 }
 
-/// What specializations are compared on: the grid, and products that share an operand.
+/// The cases for comparing specializations: the grid, and products that share an operand.
 pub(crate) fn with_specializations(quick: bool) -> Vec<Case> {
     let mut cases = grid(quick);
     cases.extend(siblings_of::<f32>(quick));
@@ -155,20 +154,20 @@ fn siblings_of<T: Float>(quick: bool) -> impl Iterator<Item = Case> {
     })
 }
 
-/// A copy of so many elements.
+/// A copy of `elements`.
 pub(crate) fn moved(elements: usize) -> Case {
     let name = format!("copy f32 {elements}");
     Case { name, kernels: copies::KERNELS, function: &copies::FUNCTION, shapes: vec![vec![elements]] }
 }
 
-/// A product of `f32` with so many rows, columns and so much depth.
+/// An `f32` product: rows, columns, depth.
 pub(crate) fn product([m, n, k]: [usize; 3]) -> Case {
     let name = format!("linear f32 1x{m}x{n}x{k}");
     let shapes = vec![vec![1, m, k], vec![1, k, n], vec![n]];
     Case { name, kernels: linear::KERNELS, function: linear::function::<f32>(), shapes }
 }
 
-/// What a table is judged by.
+/// The cases that judge a table.
 pub(crate) fn held_out(quick: bool) -> Vec<Case> {
     all(&if quick { shapes::quick_held_out() } else { shapes::held_out() })
 }
@@ -231,7 +230,7 @@ fn of_type<T: Float>(shapes: &Shapes) -> Vec<Case> {
     for &[m, n] in &shapes.reductions {
         let (size, x, row) = ([m, n], vec![m, n], vec![n]);
         add("sum of rows", &size, row_sums::KERNELS, row_sums::function::<T>(), vec![x.clone()]);
-        // As many columns as there were rows, and as long.
+        // The transpose: columns of the same number and length.
         let columns = vec![vec![n, m]];
         add("sum of columns", &[n, m], column_sums::KERNELS, column_sums::function::<T>(), columns);
         add("softmax", &size, row_softmax::KERNELS, row_softmax::function::<T>(), vec![x.clone()]);
@@ -251,7 +250,6 @@ fn of_type<T: Float>(shapes: &Shapes) -> Vec<Case> {
     cases
 }
 
-/// Arguments on a device.
 pub(crate) struct Inputs(Vec<RawTensor>);
 
 impl Inputs {
@@ -274,14 +272,14 @@ impl Case {
         self.function
     }
 
-    /// Whether the adapter has its dtype and binds its tensors.
+    /// True if the adapter supports its dtype and binds its tensors.
     pub(crate) fn fits(&self, info: &DeviceInfo) -> bool {
         let bytes = |(shape, dtype): (&Vec<usize>, DType)| shape.iter().product::<usize>() as u64 * dtype.bytes();
         let largest = self.shapes.iter().zip(self.dtypes()).map(bytes).max().unwrap_or(0);
         (info.features.f16 || self.dtypes().all(|dtype| dtype != DType::F16)) && largest <= info.limits.binding_bytes
     }
 
-    /// Arguments with numbers that differ.
+    /// Uploads arguments with values that differ.
     pub(crate) fn inputs(&self, device: &Device) -> Result<Inputs, Error> {
         let input = |(shape, dtype): (&Vec<usize>, DType)| match dtype {
             DType::F16 => noisy::<f16>(device, shape),
@@ -290,7 +288,7 @@ impl Case {
         self.shapes.iter().zip(self.dtypes()).map(input).collect::<Result<_, _>>().map(Inputs)
     }
 
-    /// Per parameter.
+    /// One per parameter.
     fn dtypes(&self) -> impl Iterator<Item = DType> {
         self.function.params.iter().filter_map(|param| match &param.kind {
             ParamKind::Tensor(spec) => Some(spec.dtype),
@@ -298,7 +296,7 @@ impl Case {
         })
     }
 
-    /// What tables call the case's kernel, and what a tuning chooses for it.
+    /// The name of the case's kernel in tables, and the choice of a tuning for it.
     pub(crate) fn known(&self, device: &Device, tuning: &Tuning) -> Result<Known, Error> {
         let shapes: Vec<&[usize]> = self.shapes.iter().map(Vec::as_slice).collect();
         device.force_alternative(Some(0));

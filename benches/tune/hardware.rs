@@ -1,6 +1,6 @@
-//! How fast a machine is, for the cost model: some seconds of launches, copies and products.
+//! Measures a machine for the cost model: some seconds of launches, copies and products.
 //!
-//! What no launch can tell (how many invocations a unit holds, its workgroup memory, the cache) stays as the model takes it.
+//! Properties that launches cannot show (invocations per unit, workgroup memory, cache) keep the model's defaults.
 
 use std::time::{Duration, Instant};
 
@@ -15,23 +15,23 @@ use crate::{
 const BATCH: Duration = Duration::from_millis(5);
 const MAX_LAUNCHES: u32 = 1000;
 
-/// Rounds, of which the fastest counts: what disturbs one only adds to it.
+/// Rounds; the fastest counts, since disturbances only add time.
 const ROUNDS: usize = 9;
 
-/// Work before the first round: GPUs lower their clocks when they idle.
+/// Warm-up before the first round: GPUs lower their clocks when idle.
 const WARM_UP: Duration = Duration::from_millis(200);
 
-/// What a unit is taken to reach of itself: 8×8 sums of an invocation, 256 invocations.
+/// The variant assumed to saturate a unit: 8×8 accumulators per invocation, 256 invocations.
 const VARIANT: &str = "tile 128x128x8";
 const TILE: usize = 128;
 
-/// The part of a unit that one workgroup of [`VARIANT`] keeps busy, as on the H200.
+/// The fraction of a unit that one workgroup of [`VARIANT`] keeps busy, as on the H200.
 const BUSY: f64 = 0.9;
 
-/// The depth of the product of one workgroup.
+/// Depth of the product of one workgroup.
 const DEPTH: usize = 2048;
 
-/// What the cost model should take a device for.
+/// Measured hardware parameters for the cost model.
 pub(crate) fn measure(device: &Device) -> Result<Hardware, Error> {
     let assumed = device.hardware();
     let launch = seconds(device, &cases::moved(1))?;
@@ -42,13 +42,13 @@ pub(crate) fn measure(device: &Device) -> Result<Hardware, Error> {
     Ok(Hardware { units, multiply_adds, bytes: number(bytes / 1e6), launch: number(launch * 1e9), ..assumed })
 }
 
-/// Beyond every cache, and short enough for processors.
+/// Beyond every cache, and short enough for software adapters.
 fn most_elements(device: &Device) -> usize {
     let wanted = if device.info().kind == AdapterKind::Software { 1 << 23 } else { 1 << 26 };
     usize::try_from(device.info().limits.binding_bytes / 4).unwrap_or(wanted).min(wanted)
 }
 
-/// Units and what each multiplies: the whole machine's product beside that of one workgroup.
+/// The number of units and their multiply rate: the whole machine's product beside that of one workgroup.
 fn arithmetic(device: &Device, launch: f64, assumed: Hardware) -> Result<Hardware, Error> {
     device.force_alternative(Some(0));
     device.force_variant(Some(VARIANT));
@@ -57,7 +57,7 @@ fn arithmetic(device: &Device, launch: f64, assumed: Hardware) -> Result<Hardwar
     device.force_alternative(None);
     let [one, all] = match times {
         Ok(times) => times,
-        // An adapter without room for such tiles.
+        // The adapter has no room for such tiles.
         Err(Error::Variant { .. }) => return Ok(assumed),
         Err(error) => return Err(error),
     };
@@ -66,13 +66,13 @@ fn arithmetic(device: &Device, launch: f64, assumed: Hardware) -> Result<Hardwar
     Ok(Hardware { units: units as u32, multiply_adds: ((all / units / 1e6).round() as u32).max(1), ..assumed })
 }
 
-/// The seconds of one workgroup's product, and the multiply-adds that the machine does in a second.
+/// Seconds of one workgroup's product, and multiply-adds of the machine per second.
 fn products(device: &Device) -> Result<[f64; 2], Error> {
     let one = seconds(device, &cases::product([TILE, TILE, DEPTH]))?;
     let mut size = 256;
     loop {
         let time = seconds(device, &cases::product([size; 3]))?;
-        // Long enough that launches and last rounds are a small part.
+        // Long enough that launches and the last partial waves hardly count.
         if time > 4.0 * BATCH.as_secs_f64() || size >= 4096 {
             return Ok([one, (size as f64).powi(3) / time]);
         }
@@ -80,7 +80,7 @@ fn products(device: &Device) -> Result<[f64; 2], Error> {
     }
 }
 
-/// Seconds of a launch among many.
+/// Seconds per launch, of many.
 fn seconds(device: &Device, case: &Case) -> Result<f64, Error> {
     let inputs = case.inputs(device)?;
     let arguments = inputs.arguments();
@@ -88,7 +88,7 @@ fn seconds(device: &Device, case: &Case) -> Result<f64, Error> {
         let work = || (0..launches).try_for_each(|_| launch_dynamic(case.function(), &arguments).map(drop));
         Ok(timed(device, work)?.as_secs_f64() / f64::from(launches))
     };
-    // Once for memory and pipelines that are used for the first time.
+    // Warm-up: memory and pipelines are used for the first time.
     batch(1)?;
     let (start, mut launches) = (Instant::now(), 1);
     while start.elapsed() < WARM_UP {

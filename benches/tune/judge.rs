@@ -1,13 +1,13 @@
-//! How much slower choices are than the best: per class, and over all.
+//! Losses of choices against the best variant: per class, and over all.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
 use fuse_gpu::CUT_OFF;
 
-/// The bar of a table's choices: mean and worst loss.
+/// Mean and worst loss that a table's choices may have.
 const BAR: [f64; 2] = [0.05, 0.15];
 
-/// Times of choices relative to the best, by class: of two ways to choose.
+/// Times relative to the best, of two ways to choose, by class.
 #[derive(Default)]
 pub(crate) struct Losses {
     classes: BTreeMap<String, Vec<Loss>>,
@@ -20,20 +20,20 @@ struct Loss {
 }
 
 impl Losses {
-    /// Notes the relative times of both choices; what is unknown counts as [`CUT_OFF`].
+    /// Adds the relative times of both choices; unknown ones count as [`CUT_OFF`].
     pub(crate) fn add(&mut self, class: &str, case: &str, relative: [Option<f64>; 2]) {
         let relative = relative.map(|relative| relative.unwrap_or(CUT_OFF));
         self.classes.entry(class.to_owned()).or_default().push(Loss { case: case.to_owned(), relative });
     }
 
-    /// What a table gains over the first way to choose, at the sizes that it was made from.
+    /// The gain of a table over the first way to choose, at the sizes it was made from.
     pub(crate) fn gains(&self) -> String {
         let mut text = "times of what the cost model chooses, relative to the best:\n".to_owned();
         self.lines(&mut text, 0);
         text
     }
 
-    /// What the first way to choose (a table) loses against the best, beside the second (the cost model).
+    /// The loss of the first way to choose (a table) against the best, beside that of the second (the cost model).
     pub(crate) fn judgement(&self) -> String {
         let mut text = "the table's choices, relative to the best:\n".to_owned();
         self.lines(&mut text, 0);
@@ -61,7 +61,7 @@ impl Losses {
     }
 }
 
-/// The mean of relative times, and the worst.
+/// Mean and worst of relative times.
 fn summary<'a>(losses: impl Iterator<Item = &'a Loss>, which: usize) -> (f64, Option<&'a Loss>) {
     let losses: Vec<&Loss> = losses.collect();
     let sum: f64 = losses.iter().map(|loss| loss.relative[which]).sum();

@@ -115,7 +115,7 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
-    /// Measures what the table does not know yet, also of entries that lack some of today's variants, and says what it gains.
+    /// Measures everything missing in the table, including variants that old entries lack, and prints the gain.
     fn search(&self, cases: &[Case]) -> Result<(), Box<dyn Error>> {
         let mut table = self.kept()?;
         let hardware = match table.as_ref().and_then(Table::hardware) {
@@ -168,16 +168,16 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Compares what a table and the cost model choose with the best of all schedules.
+    /// Compares the choices of a table and of the cost model with the best of all schedules.
     fn judge(&self, cases: &[Case]) -> Result<(), Box<dyn Error>> {
         let tuning = match &self.options.out {
             Some(file) => cost_model().with_table(Table::load(file)?),
             None => Tuning::default(),
         };
-        // By case: several may be of the same class and sizes.
+        // By case: several may have the same class and sizes.
         let mut measured: Vec<Option<Table>> = vec![None; cases.len()];
         let bar = progress(cases.len() * self.options.repeat as usize);
-        // In turns, so that what disturbs one measurement of a case is over at the next.
+        // Interleaved, so that repeated measurements of a case do not share a disturbance.
         let turns = (0..self.options.repeat).flat_map(|_| cases.iter().enumerate());
         for (index, case) in turns {
             if Instant::now() >= self.deadline {
@@ -225,8 +225,8 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// The cases that leave a choice, and what the cost model chooses; of those of the same class and sizes the first one, which
-    /// speaks for all.
+    /// The cases with more than one variant, and the choice of the cost model. Of cases with the same class and sizes,
+    /// only the first is kept.
     fn distinct<'a>(&self, cases: &'a [Case]) -> Result<Vec<(&'a Case, Known)>, Box<dyn Error>> {
         let mut met = BTreeSet::new();
         let mut distinct = vec![];
@@ -239,7 +239,7 @@ impl Session<'_> {
         Ok(distinct)
     }
 
-    /// Compares what a table without an entry, and the cost model, choose at the entry's sizes with the entry.
+    /// For each entry, compares the choices at its sizes by the cost model and by the table without the entry.
     fn cross_validate(&self, cases: &[Case]) -> Result<(), Box<dyn Error>> {
         let file = self.options.out.as_ref().ok_or("--cross-validate: expected a table; help: name it with --out")?;
         let table = Table::load(file)?;
@@ -256,7 +256,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Says what the specializations of texts are worth.
+    /// Prints the gains of shader specializations.
     fn compare_specializations(&self, cases: &[Case]) -> Result<(), Box<dyn Error>> {
         let bar = progress(cases.len());
         let mut logarithms: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
@@ -291,7 +291,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// The table of one case; `None` if the adapter has no room for it.
+    /// Measures the table of one case; `None` if the adapter has no room for it.
     fn measure(&self, case: &Case, bar: &ProgressBar, exhaustive: bool) -> Result<Option<Table>, Box<dyn Error>> {
         let inputs = match case.inputs(self.device) {
             Ok(inputs) => inputs,
@@ -310,7 +310,7 @@ impl Session<'_> {
         found.map(Some).map_err(|error| format!("{}: {error}", case.name()).into())
     }
 
-    /// The table that is there already.
+    /// The existing table.
     fn kept(&self) -> Result<Option<Table>, Box<dyn Error>> {
         let Some(file) = self.options.out.as_ref().filter(|file| file.exists()) else { return Ok(None) };
         let table = Table::load(file)?;
@@ -335,12 +335,12 @@ impl Session<'_> {
     }
 }
 
-/// Whether all variants that may run had been measured for an entry.
+/// True if an entry has measurements of all variants that can run.
 fn covers_all(entry: &Entry, known: &Known) -> bool {
     known.schedules.iter().all(|schedule| entry.covers(schedule))
 }
 
-/// Takes over what was found, the least of what was measured before; the first table keeps its head.
+/// Merges measurements, keeping the least time of each; the first table keeps its header.
 fn merge_least(into: &mut Option<Table>, found: Table) {
     match into {
         Some(table) => table.merge_least(found),
@@ -348,7 +348,7 @@ fn merge_least(into: &mut Option<Table>, found: Table) {
     }
 }
 
-/// No tables at all.
+/// The tuning without tables.
 fn cost_model() -> Tuning {
     Tuning::native().without_built_in_tables()
 }
@@ -357,14 +357,14 @@ fn cost_model_of<R>(device: &Device, work: impl FnOnce() -> R) -> R {
     device.with_tuning(&cost_model(), work)
 }
 
-/// Prints a line above the bar, or where there is none because nobody watches, by itself.
+/// Prints a line above the progress bar or, without a terminal, alone.
 fn say(bar: &ProgressBar, line: String) {
     if bar.is_hidden() { println!("{line}") } else { bar.println(line) }
 }
 
 fn progress(cases: usize) -> ProgressBar {
     let bar = ProgressBar::new(cases as u64);
-    // The template is a constant that `indicatif` reads; the plain bar serves as well.
+    // The template is a constant that `indicatif` accepts; otherwise the plain bar serves.
     if let Ok(style) = ProgressStyle::with_template("{elapsed} [{bar:30}] {pos}/{len} {wide_msg}") {
         bar.set_style(style);
     }

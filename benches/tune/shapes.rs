@@ -1,21 +1,20 @@
-//! The sizes that a search measures, and others that judge what it learned.
+//! The sizes of a search, and held-out sizes that judge its tables.
 
-/// Products: batch, rows, columns, depth.
+/// Batch, rows, columns, depth.
 pub(crate) type Product = [usize; 4];
 
-/// The sizes of one run.
 pub(crate) struct Shapes {
-    /// Products, in both directions of the right operand.
+    /// Products, with the right operand as it is and transposed.
     pub(crate) products: Vec<Product>,
     /// Products whose left operand is computed.
     pub(crate) computed: Vec<Product>,
-    /// Pairs of products with the same left operand, multiplied with each other, in both directions.
+    /// Pairs of products with the same left operand, multiplied elementwise, in both orientations.
     pub(crate) gated: Vec<Product>,
-    /// Three products with the same left operand, in both directions.
+    /// Three products with the same left operand, in both orientations.
     pub(crate) grouped: Vec<Product>,
-    /// Products whose left operand is normalized by rows, in both directions.
+    /// Products whose left operand is normalized by rows, in both orientations.
     pub(crate) normalized: Vec<Product>,
-    /// Products whose rows are normalized, in both directions.
+    /// Products whose rows are normalized, in both orientations.
     pub(crate) reduced: Vec<Product>,
     /// Reductions: rows and their length, or columns and rows.
     pub(crate) reductions: Vec<[usize; 2]>,
@@ -25,9 +24,10 @@ pub(crate) struct Shapes {
     pub(crate) attentions: Vec<[usize; 5]>,
 }
 
-/// What a search measures on GPUs.
+/// The sizes of a search on GPUs.
 pub(crate) fn grid() -> Shapes {
-    // Close to each other where tiles of 32 to 128 fill the machine or not: there the fastest changes from one to the next.
+    // Close to each other where tiles of 32 to 128 fill the machine or not: the fastest variant changes from one to the
+    // next.
     let squares = [
         16, 32, 40, 64, 80, 112, 128, 160, 176, 208, 256, 320, 352, 448, 512, 640, 704, 768, 896, 1024, 1152, 1280,
         1408, 1792, 2048, 2304, 2560, 3584, 4096, 5120,
@@ -99,7 +99,7 @@ pub(crate) fn grid() -> Shapes {
         [16, 512, 512, 64],
         [4, 1024, 1024, 1024],
     ]);
-    // No vectors fit.
+    // Extents that no vectors fit.
     products.extend([[1, 63, 63, 63], [1, 127, 127, 127], [1, 255, 255, 255], [1, 1023, 1023, 1023]]);
     products.extend([
         [1, 1, 1023, 1023],
@@ -137,12 +137,12 @@ pub(crate) fn grid() -> Shapes {
             }
         }
     }
-    // More than caches hold, where reading a row twice costs a third more.
+    // Larger than caches, where reading a row twice costs a third more.
     reductions.extend([[16384, 4096], [4096, 8192], [4096, 16384]]);
-    // Short rows, which take little longer than a launch: what is fastest changes with their length and their number.
+    // Short rows, which take little longer than a launch: the fastest variant changes with their length and number.
     reductions.extend([[4096, 20], [16384, 20], [16384, 28], [32768, 40], [2048, 288], [4096, 320], [1024, 320]]);
     reductions.extend([[128, 320], [64, 384], [128, 416], [256, 448], [128, 960], [4096, 896]]);
-    // No vectors fit the rows, or the columns.
+    // Extents that no vectors fit.
     reductions.extend([[256, 255], [64, 1023], [1001, 1000], [4, 65535], [50, 4096], [250, 1024], [30, 64]]);
     let attentions = vec![
         [1, 32, 1024, 1024, 64],
@@ -179,7 +179,7 @@ pub(crate) fn grid() -> Shapes {
         [4, 8, 512, 512, 128],
         [1, 16, 384, 384, 256],
         [1, 8, 1024, 1024, 256],
-        // Many queries that see few keys: those of another text, or a window.
+        // Many queries that see few keys: cross-attention, or a window.
         [1, 32, 1024, 77, 64],
         [1, 16, 4096, 77, 64],
         [1, 32, 1024, 256, 64],
@@ -191,7 +191,7 @@ pub(crate) fn grid() -> Shapes {
     Shapes { products, computed, gated, grouped, normalized, reduced, reductions, mixed, attentions }
 }
 
-/// What a search measures on software adapters.
+/// The sizes of a search on software adapters.
 pub(crate) fn quick_grid() -> Shapes {
     Shapes {
         products: vec![
@@ -265,7 +265,7 @@ pub(crate) fn quick_grid() -> Shapes {
     }
 }
 
-/// What a table is judged by on GPUs: none of the grid.
+/// The sizes that judge a table on GPUs; disjoint from the grid.
 pub(crate) fn held_out() -> Shapes {
     Shapes {
         products: vec![

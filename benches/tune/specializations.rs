@@ -1,7 +1,7 @@
-//! What the specializations of a kernel's text are worth on an adapter: loops unrolled or not, branches by `if` or by `switch`.
+//! Measures the specializations of a shader on an adapter: loops unrolled or not, branches by `if` or by `switch`.
 //!
-//! The specializations of one variant run in turns (A B C A B C …), so that clocks, temperature and other programs
-//! hit all alike.
+//! The specializations of one variant run interleaved (A B C A B C …), so that clocks, temperature and other programs
+//! affect all alike.
 
 use std::time::{Duration, Instant};
 
@@ -16,17 +16,17 @@ use fuse_gpu::{
 
 use crate::cases::Case;
 
-/// Intended time of a batch, and the longest one.
+/// Intended time of a batch, and its most launches.
 const BATCH: Duration = Duration::from_millis(5);
 const MAX_LAUNCHES: u32 = 1000;
 
-/// Rounds, of which the median counts, or on adapters that share their processor with other programs the fastest.
+/// Rounds; the median counts, or the fastest on adapters that share their processor with other programs.
 const ROUNDS: usize = 15;
 
-/// Work before the first round: GPUs lower their clocks when they idle.
+/// Warm-up before the first round: GPUs lower their clocks when idle.
 const WARM_UP: Duration = Duration::from_millis(200);
 
-/// The specializations by name, with what the texts have that are written differently in them; the first is a text as it is written.
+/// The specializations by name, each with the construct of the shaders it changes; the first is the unmodified shader.
 fn all() -> [(&'static str, &'static str, Tuning); 5] {
     let written = || Tuning::default().unroll(1);
     [
@@ -38,15 +38,14 @@ fn all() -> [(&'static str, &'static str, Tuning); 5] {
     ]
 }
 
-/// The specializations of one variant.
 pub(crate) struct Compared {
     pub(crate) variant: &'static str,
-    /// The time of each specialization that its text has, by name; none if it has but one.
+    /// The time of each specialization of its shader, by name; empty if there is only one.
     pub(crate) times: Vec<(&'static str, Duration)>,
 }
 
-/// Measures the specializations of the variant that a launch of the case chooses, of products that share an operand those of a variant
-/// that gives them workgroups of their own.
+/// Measures the specializations of the variant that a launch of the case chooses; for products that share an operand,
+/// those of a variant with separate workgroups per product.
 pub(crate) fn compare(device: &Device, case: &Case) -> Result<Compared, Error> {
     let known = case.known(device, &Tuning::default())?;
     let variants = || case.function().kernels.iter().flat_map(|kernel| kernel.variants.iter());
@@ -64,7 +63,7 @@ pub(crate) fn compare(device: &Device, case: &Case) -> Result<Compared, Error> {
     Ok(Compared { variant: &variant.name, times: times? })
 }
 
-/// The times of a variant's specializations, which is the one that launches of the case take.
+/// The times of the specializations of a variant, which must be the one that launches of the case choose.
 fn race(device: &Device, case: &Case, variant: &Variant) -> Result<Vec<(&'static str, Duration)>, Error> {
     let has = |mark: &str| variant.passes.iter().any(|pass| pass.wgsl.contains(mark));
     let specializations = all().into_iter().filter(|(_, mark, _)| has(mark));
@@ -98,7 +97,7 @@ fn race(device: &Device, case: &Case, variant: &Variant) -> Result<Vec<(&'static
     Ok(specializations.into_iter().map(time).collect())
 }
 
-/// How long the GPU works, by its own clock where it has one.
+/// GPU time, by its timestamps if it has them.
 pub(crate) fn timed(device: &Device, work: impl FnOnce() -> Result<(), Error>) -> Result<Duration, Error> {
     if device.info().timestamps {
         let (outcome, time) = device.gpu_time(work)?;

@@ -1,29 +1,26 @@
-//! The smallest page that does something real: a layer, an activation and a softmax on the visitor's GPU, with every error
-//! shown. `cargo xtask web build` says what it weighs, and fails if that is too much.
+//! A minimal page: a layer, an activation and a softmax on the visitor's GPU, with every error shown. `cargo xtask web
+//! build` prints its size, and fails if that exceeds the limit.
 #![cfg(target_arch = "wasm32")]
 
 use fuse_gpu::{Device, Error, Tensor1, Tensor2, fuse};
 use wasm_bindgen::prelude::{JsError, wasm_bindgen};
 
 fuse! {
-    /// A layer with bias and residual.
     fn layer(x: f32[M, K], w: f32[K, N], b: f32[N], r: f32[M, N]) -> f32[M, N] {
         relu(matmul(x, w) + b + r)
     }
 
-    /// A gate.
     fn gate(x: f32[M, N], scale: f32[N]) -> f32[M, N] {
         sigmoid(x * scale)
     }
 
-    /// Probabilities of rows.
     fn probabilities(x: f32[M, N]) -> f32[M, N] {
         softmax(x)
     }
 }
 
-/// The probabilities of `rows` rows that a small network computes; each row sums to 1. A promise for scripts, which
-/// `wasm_bindgen_futures` makes of the future.
+/// The probabilities of `rows` rows computed by a small network; each row sums to 1. `wasm_bindgen_futures` makes it a
+/// promise.
 #[wasm_bindgen]
 pub async fn run(rows: usize) -> Result<Vec<f32>, JsError> {
     compute(rows).await.map_err(|error| JsError::new(&error.to_string()))
@@ -40,7 +37,7 @@ async fn compute(rows: usize) -> Result<Vec<f32>, Error> {
     probabilities(&hidden)?.to_vec().await
 }
 
-/// The same of lazy tensors.
+/// The same computation with lazy tensors.
 #[cfg(feature = "auto")]
 #[wasm_bindgen]
 pub async fn run_lazily(rows: usize) -> Result<Vec<f32>, JsError> {

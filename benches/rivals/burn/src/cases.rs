@@ -1,5 +1,5 @@
-//! What each case of `benches/bars.toml` is in Burn, with the same operands as in `benches/kernels`, and what some elements of
-//! its result must be.
+//! The cases of `benches/bars.toml` in Burn, with the operands of `benches/kernels`, and expected values of some
+//! elements.
 
 use anyhow::{Context, bail, ensure};
 use burn::tensor::{
@@ -14,7 +14,6 @@ use fuse_bench_results::results::Key;
 
 use crate::measure::{Effort, Opened, Times};
 
-/// A case that was measured.
 pub(crate) struct Measured {
     pub(crate) times: Times,
     /// Floating-point operations, counted as in `benches/kernels`.
@@ -23,7 +22,7 @@ pub(crate) struct Measured {
     pub(crate) bytes: f64,
 }
 
-/// Elements of a case on a device.
+/// The size and dtype of a case, on a device.
 struct Case<'a> {
     opened: &'a Opened,
     effort: Effort,
@@ -46,7 +45,6 @@ impl Values {
     }
 }
 
-/// Checks and measures a case.
 pub(crate) fn run(opened: &Opened, effort: Effort, key: Key<'_>) -> anyhow::Result<Measured> {
     let dtype = match key.dtype {
         "f32" => DType::F32,
@@ -92,7 +90,7 @@ impl Case<'_> {
         Tensor::from_data(data, (device, self.dtype))
     }
 
-    /// Checks some elements and measures. `work` is operations and elements that move.
+    /// Checks some elements and measures. `work` has the numbers of operations and of elements moved.
     fn finish<const R: usize>(
         &self,
         work: [usize; 2],
@@ -103,7 +101,7 @@ impl Case<'_> {
         self.opened.wait();
         let values = result.into_data().convert_dtype(DType::F32).try_to_vec::<f32>();
         let values = values.map_err(|error| anyhow::anyhow!("the result cannot be read: {error:?}"))?;
-        // Sums of products may be rounded at every step; what is looked for is a wrong kernel.
+        // Sums of products may be rounded at every step; the check only has to catch wrong kernels.
         let tolerance = if self.dtype == DType::F16 { 0.1 } else { 1e-3 };
         let step = (values.len() / 64).max(1) | 1;
         for index in (0..values.len()).step_by(step) {
@@ -151,7 +149,7 @@ impl Case<'_> {
         self.finish(work, compute, |i| dot([n, k], i, gelu_of) + C.at(i % n))
     }
 
-    /// Weights of 8 bits with one scale for all.
+    /// Weights of 8 bits with one scale for the whole tensor.
     fn quantized(&self, [m, n, k]: [usize; 3]) -> anyhow::Result<Measured> {
         let (x, w) = (self.upload(A, [m, k]), self.upload(B, [k, n]));
         let scheme = QuantScheme::default().with_value(QuantValue::Q8S).per_tensor(ScaleDtype::F32);
@@ -191,7 +189,7 @@ impl Case<'_> {
     }
 
     fn attention(&self, [heads, length, width]: [usize; 3]) -> anyhow::Result<Measured> {
-        // Burn wants batches of heads; two halves are as good as one whole.
+        // Burn requires a batch axis for heads; two halves of them serve.
         ensure!(heads.is_multiple_of(2) && width == 64, "heads in pairs, of width 64");
         let shape = [2, heads / 2, length, width];
         let (q, k, v) = (self.upload(A, shape), self.upload(B, shape), self.upload(C, shape));
@@ -219,7 +217,7 @@ fn dot([n, k]: [usize; 2], i: usize, f: fn(f64) -> f64) -> f64 {
     (0..k).map(|d| f(A.at(i / n * k + d)) * B.at(d * n + i % n)).sum()
 }
 
-/// gelu with erf by its Maclaurin series, for the small arguments here.
+/// gelu, with erf by its Maclaurin series, for the small arguments here.
 fn gelu_of(x: f64) -> f64 {
     let z = x / std::f64::consts::SQRT_2;
     let (mut term, mut erf) = (z, z);

@@ -1,8 +1,9 @@
-//! Times of Burn on the cases of `benches/bars.toml`, as JSON lines of the benchmark's form (`fuse_bench_results::line`).
+//! Times of Burn on the cases of `benches/bars.toml`, as JSON lines of the benchmark's form
+//! (`fuse_bench_results::line`).
 //!
-//! Autotuning of one shape has taken up to 22 seconds, some kernels panic, and some crash their driver. So a second process
-//! measures, and this one hands its lines on: when a case takes too long or ends that process, it is left out with the reason, and
-//! another process goes on with the next.
+//! Autotuning of one shape has taken up to 22 seconds, some kernels panic, and some crash their driver. So a child
+//! process measures, and this one forwards its lines. A case that takes too long or ends the child is left out with the
+//! reason, and another child goes on with the next.
 
 mod cases;
 mod measure;
@@ -60,7 +61,7 @@ struct Options {
     from: Option<usize>,
 }
 
-/// A case by its own strings.
+/// A case with owned strings.
 #[derive(Clone, Debug, PartialEq)]
 struct Case {
     name: String,
@@ -87,7 +88,7 @@ fn main() -> ExitCode {
         None => supervise(&options),
     };
     match outcome {
-        // Burn's threads need not be waited for.
+        // Does not wait for Burn's threads.
         Ok(()) => std::process::exit(0),
         Err(error) => {
             eprintln!("error: {error:#}");
@@ -96,7 +97,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Has processes measure all cases, and hands on what they say.
+/// Starts processes that measure all cases, and forwards their lines.
 fn supervise(options: &Options) -> anyhow::Result<()> {
     let start = Instant::now();
     let cases = wanted(options)?;
@@ -120,7 +121,7 @@ fn supervise(options: &Options) -> anyhow::Result<()> {
         let (mut child, lines) = spawn(options, next)?;
         let reason = loop {
             match lines.recv_timeout(case_limit.min(limit.saturating_sub(start.elapsed()))) {
-                // Each process opens the device; one line about that is enough.
+                // Each process opens the device; one line about it is enough.
                 Ok(line) if line.contains("\"kind\":\"run\"") => {
                     if !opened {
                         add(&line)?;
@@ -149,7 +150,7 @@ fn supervise(options: &Options) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A process that measures the cases from `first` on, and its lines.
+/// Starts a process that measures the cases from `first` on. Returns it with its lines.
 fn spawn(options: &Options, first: usize) -> anyhow::Result<(Child, Receiver<String>)> {
     let mut command = Command::new(std::env::current_exe()?);
     command.arg("--from").arg(first.to_string()).args(options.quick.then_some("--quick"));
@@ -160,7 +161,7 @@ fn spawn(options: &Options, first: usize) -> anyhow::Result<(Child, Receiver<Str
     let stdout = child.stdout.take().context("the process has no output")?;
     let (sender, lines) = channel();
     std::thread::spawn(move || {
-        // Lines end when the process does; what it had not finished to write is no result.
+        // Lines end with the process; an unfinished one is not a result.
         for line in BufReader::new(stdout).lines().map_while(Result::ok) {
             if sender.send(line).is_err() {
                 break;
@@ -185,7 +186,7 @@ fn measure(options: &Options, first: usize) -> anyhow::Result<()> {
             Err(_) => case.left_out(&format!("panicked: {}", take(&panicked)))?,
         };
         println!("{line}");
-        // After a panic, the device may be in any state; the next case says so itself.
+        // After a panic, the device may be in any state; the next case reports that itself.
         let _ = catch_unwind(AssertUnwindSafe(|| {
             opened.wait();
             opened.device.memory_cleanup();
@@ -194,7 +195,7 @@ fn measure(options: &Options, first: usize) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The cases of the bars, with extents of at most 64 for a quick run.
+/// The cases with bars; extents are at most 64 in a quick run.
 fn wanted(options: &Options) -> anyhow::Result<Vec<Case>> {
     let bars = Bars::load()?;
     let mut cases: Vec<Case> = vec![];
@@ -263,7 +264,7 @@ fn time(case: &Case, effort: Effort, measured: &cases::Measured) -> Line {
     })
 }
 
-/// Keeps the message of the first panic of a case: those after it follow from it.
+/// Keeps the message of the first panic of a case; later ones are consequences.
 fn keep_messages() -> Arc<Mutex<Option<String>>> {
     let first = Arc::new(Mutex::new(None));
     let kept = first.clone();

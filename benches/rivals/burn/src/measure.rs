@@ -1,5 +1,5 @@
-//! How long Burn takes for one computation: as in the benchmark of this project, iterations back to back, one wait per batch,
-//! after a warm-up in which autotuning happens.
+//! Times of a computation in Burn, measured as in our benchmark: iterations back to back, one wait per batch, after a
+//! warm-up that includes autotuning.
 
 use std::time::{Duration, Instant};
 
@@ -7,10 +7,9 @@ use burn::tensor::{Device, Tensor};
 use burn_cubecl::fusion::FusionCubeRuntime;
 use burn_fusion::client::GlobalFusionClient;
 
-/// How thoroughly to measure.
 #[derive(Clone, Copy)]
 pub(crate) struct Effort {
-    /// Batches, of which the median counts.
+    /// Batches; their median counts.
     pub(crate) batches: usize,
     /// Least time of iterations before the first batch.
     pub(crate) warm_up: Duration,
@@ -27,7 +26,6 @@ pub(crate) struct Times {
     pub(crate) iterations: u32,
 }
 
-/// An opened adapter.
 #[derive(Clone)]
 pub(crate) struct Opened {
     pub(crate) device: Device,
@@ -35,13 +33,12 @@ pub(crate) struct Opened {
 }
 
 impl Opened {
-    /// Waits for the GPU.
     pub(crate) fn wait(&self) {
         self.device.sync().expect("the device is lost");
     }
 
-    /// The time of one of `iterations`. What an iteration computes is alive when its operations are handed to the GPU:
-    /// burn-fusion computes nothing that was dropped before.
+    /// The time of one of `iterations`. The result of an iteration stays alive until its operations are submitted,
+    /// since burn-fusion computes nothing that was dropped before.
     fn batch<const D: usize>(&self, iterations: u32, compute: &impl Fn() -> Tensor<D>) -> Duration {
         self.wait();
         let start = Instant::now();
@@ -54,11 +51,10 @@ impl Opened {
         start.elapsed() / iterations
     }
 
-    /// Measures a computation.
     pub(crate) fn measure<const D: usize>(&self, effort: Effort, compute: impl Fn() -> Tensor<D>) -> Times {
         self.batch(1, &compute);
         let (start, mut iterations) = (Instant::now(), 1);
-        // A batch that was interrupted must not end the search early: at least three.
+        // At least three, so that an interrupted batch does not end the search early.
         for round in 0.. {
             let one = self.batch(iterations, &compute).as_secs_f64().max(1e-9);
             iterations = (effort.batch_time.as_secs_f64() / one).clamp(1.0, 5000.0) as u32;
