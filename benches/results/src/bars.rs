@@ -1,6 +1,6 @@
-//! What results must reach: the bars of `benches/bars.toml`, and how results are judged by them.
+//! Targets of results, the bars of `benches/bars.toml`, and how results are judged by them.
 //!
-//! Bars hold for one class of adapters; elsewhere they are shown and not judged.
+//! Bars hold for one class of adapters; on others they are shown but not judged.
 
 use std::fmt;
 
@@ -12,7 +12,7 @@ use crate::{
     results::{Key, Results},
 };
 
-/// The file, which binaries carry with them.
+/// The file, embedded in binaries.
 const TEXT: &str = include_str!("../../bars.toml");
 
 /// All bars.
@@ -25,19 +25,19 @@ pub struct Bars {
     pub never_slower: f64,
     bar: Vec<Bar>,
     reference: Vec<Group>,
-    /// In browsers.
+    /// Bars for browsers.
     pub browsers: BrowserBars,
 }
 
-/// What pages must reach against those of other libraries in the same browser, whatever its adapter.
+/// Bars for pages beside those of other libraries in the same browser, on any adapter.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BrowserBars {
-    /// The least ratio of the better rival's time to ours, in each case.
+    /// The least ratio of the better other library's time to ours, in each case.
     pub faster: f64,
-    /// The same of the time to the first result.
+    /// The least ratio of the better other library's time to the first result to ours.
     pub first_result_sooner: f64,
-    /// The least ratio of TensorFlow.js' compressed bytes to ours.
+    /// The least ratio of TensorFlow.js's compressed bytes to ours.
     pub fewer_bytes_than_tensorflow: f64,
     /// The least ratio of ONNX Runtime Web's compressed bytes to ours.
     pub fewer_bytes_than_onnx: f64,
@@ -57,7 +57,6 @@ fn floats() -> String {
     "f32".to_owned()
 }
 
-/// What some cases must reach.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 struct Bar {
     #[serde(flatten)]
@@ -67,58 +66,58 @@ struct Bar {
     from: String,
 }
 
-/// What a case must reach.
+/// The target of a case.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
     /// Time.
     AtMostUs(f64),
-    /// Time of the host above the same encoded by hand.
+    /// Host time above that of hand-written wgpu.
     AtMostUsAboveByHand(f64),
     /// Arithmetic rate.
     AtLeastTflops(f64),
-    /// Bandwidth, of that of the copy by hand at the same size in the same run.
+    /// Bandwidth, relative to the hand-written copy of the same size in the same run.
     AtLeastOfCopy(f64),
-    /// Time, of that of a rival in the same run.
+    /// Time, relative to another library's in the same run.
     AtMostTimes {
-        /// The way of the rival.
+        /// The other library, as a [`Time::way`].
         rival: String,
-        /// How many times its time.
+        /// The largest ratio.
         times: f64,
     },
-    /// Time, of that of another case of ours with the same dtype and size.
+    /// Time, relative to another case of ours with the same dtype and size.
     AtMostTimesOf {
         /// The other case.
         case: String,
-        /// How many times its time.
+        /// The largest ratio.
         times: f64,
     },
-    /// Bandwidth, of that of the copy by hand of the largest size in the same run: for cases whose sizes no copy has.
+    /// Bandwidth, relative to the largest hand-written copy in the same run: for cases with sizes that no copy has.
     AtLeastOfLargestCopy(f64),
-    /// Time unfused over time fused.
+    /// Unfused over fused time.
     AtLeastRatio(f64),
 }
 
-/// A case with a bar.
+/// A judged case.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict<'a> {
     /// The case.
     pub key: Key<'a>,
-    /// What it must reach.
+    /// The target.
     pub limit: &'a Limit,
-    /// Where the bar is from.
+    /// The source of the bar.
     pub from: &'a str,
-    /// What it reached, in the limit's unit; `None` if it or the rival was not measured.
+    /// The measured value, in the limit's unit; `None` if it or its reference was not measured.
     pub value: Option<f64>,
-    /// Whether that is enough; `None` where it was not measured or the bar is for other adapters.
+    /// True if the bar is met; `None` if it was not measured or the bar is for other adapters.
     pub met: Option<bool>,
 }
 
 impl Bars {
-    /// The bars of this project.
+    /// Loads the bars of this project.
     ///
     /// # Errors
-    /// If `benches/bars.toml` is no list of bars.
+    /// If `benches/bars.toml` is not a list of bars.
     pub fn load() -> anyhow::Result<Self> {
         Self::parse(TEXT).context("benches/bars.toml")
     }
@@ -138,7 +137,7 @@ impl Bars {
         Ok(bars)
     }
 
-    /// The cases whose time has a bar or is a reference, once each.
+    /// The cases whose time has a bar or is a reference of one, once each.
     pub fn cases(&self) -> Vec<Key<'_>> {
         let timed = self.bar.iter().filter(|bar| !matches!(bar.limit, Limit::AtLeastRatio(_)));
         let groups = timed.map(|bar| &bar.group).chain(&self.reference);
@@ -152,13 +151,13 @@ impl Bars {
         once(costs.map(|(key, _)| key)).into_iter().map(|key| key.case).collect()
     }
 
-    /// The cases whose ratio of unfused to fused time has a bar at a stated size.
+    /// The cases whose ratio of unfused to fused time has a bar at a given size.
     pub fn pairs(&self) -> Vec<Key<'_>> {
         let ratios = self.bar.iter().filter(|bar| matches!(bar.limit, Limit::AtLeastRatio(_)));
         once(ratios.flat_map(|bar| bar.group.keys()).filter(|key| !key.size.is_empty()))
     }
 
-    /// The ratio that a source document states for a pair.
+    /// The ratio of a pair in a source document.
     pub fn source_ratio(&self, case: &str, dtype: &str, size: &str) -> Option<f64> {
         self.bar.iter().find_map(|bar| match bar.limit {
             Limit::AtLeastRatio(ratio) if bar.from == "sources" && bar.group.covers(case, dtype, size) => Some(ratio),
@@ -166,12 +165,12 @@ impl Bars {
         })
     }
 
-    /// Whether bars are for this adapter.
+    /// True if bars are for this adapter.
     pub fn are_for(&self, adapter: &str) -> bool {
         adapter.contains(&self.adapter)
     }
 
-    /// Every bar with what the results have reached.
+    /// Judges results by every bar.
     pub fn judge<'a>(&'a self, results: &'a Results) -> Vec<Verdict<'a>> {
         let judged = self.are_for(results.adapter());
         let verdict = |bar: &'a Bar, key: Key<'a>| {
@@ -223,7 +222,7 @@ fn once<'a>(keys: impl Iterator<Item = Key<'a>>) -> Vec<Key<'a>> {
 }
 
 impl Limit {
-    /// What results have reached.
+    /// The measured value, in the limit's unit.
     fn value(&self, results: &Results, key: Key<'_>) -> Option<f64> {
         let time = results.find(OURS, key);
         let cost = || results.costs.iter().find(|cost| cost.case == key.case && key.size.is_empty());
@@ -260,7 +259,7 @@ impl Limit {
         }
     }
 
-    /// A value in the limit's unit, as people read it.
+    /// Formats a value in the limit's unit.
     pub fn show(&self, value: f64) -> String {
         match self {
             Self::AtMostUs(_) | Self::AtMostUsAboveByHand(_) => format!("{value:.1} µs"),

@@ -1,5 +1,5 @@
-//! Pages beside those of other libraries in the same browser: steady times, the time to the first result, and weights, each
-//! judged by the bars for browsers.
+//! Compares pages with those of other libraries in the same browser: steady times, the time to the first result, and
+//! sizes, each judged by the bars for browsers.
 
 use crate::{
     bars::BrowserBars,
@@ -8,34 +8,34 @@ use crate::{
     tables::{or_dash, table},
 };
 
-/// One bar with what was reached.
+/// A judged bar.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
-    /// What it is about.
+    /// The case.
     pub case: String,
-    /// The size; empty where there is none.
+    /// The size; empty if there is none.
     pub size: String,
-    /// A rival's time or bytes over ours; `None` if one of them was not measured.
+    /// The other library's time or bytes over ours; `None` if one of them was not measured.
     pub ratio: Option<f64>,
-    /// The least ratio that is enough.
+    /// The least ratio that meets the bar.
     pub bar: f64,
 }
 
 impl Verdict {
-    /// Whether the bar is met; `None` where it was not measured.
+    /// True if the bar is met; `None` if it was not measured.
     pub fn met(&self) -> Option<bool> {
         self.ratio.map(|ratio| ratio >= self.bar)
     }
 }
 
 impl Results {
-    /// Whether a page measured this.
+    /// True if a page measured this.
     pub fn is_of_a_page(&self) -> bool {
         !self.weights.is_empty() || self.times.iter().any(|time| BROWSER_RIVALS.contains(&&*time.way))
     }
 }
 
-/// Every bar for browsers with what the results have reached: cases, the first result, weights.
+/// Judges results by every bar for browsers: cases, the first result, sizes.
 pub fn verdicts(results: &Results, bars: &BrowserBars) -> Vec<Verdict> {
     let of_time = |time: &Time| {
         let bar = if time.case == FIRST_RESULT { bars.first_result_sooner } else { bars.faster };
@@ -62,12 +62,12 @@ fn best_rival(results: &Results, ours: &Time) -> Option<f64> {
     BROWSER_RIVALS.iter().filter_map(|way| found(results, way, ours)).map(|time| time.median_us).reduce(f64::min)
 }
 
-/// The same case by another way.
+/// The same case measured for `way`.
 fn found(results: &Results, way: &str, time: &Time) -> Option<Time> {
     results.find(way, Key { case: &time.case, dtype: &time.dtype, size: &time.size })
 }
 
-/// The tables of a page: times, weights, and how many bars are met.
+/// The tables of a page: times, sizes, and the number of bars met.
 pub fn show(results: &Results, bars: &BrowserBars) -> String {
     if !results.is_of_a_page() {
         return String::new();
@@ -108,7 +108,7 @@ fn times(results: &Results, verdicts: &[Verdict]) -> String {
     table(&headings, rows)
 }
 
-/// Median, fastest and slowest in milliseconds; of several forms, which one it is.
+/// Median, fastest and slowest in milliseconds; with the variant, if known.
 fn millis(time: Option<&Time>) -> String {
     let Some(time) = time else { return "–".to_owned() };
     let digits = match time.median_us {

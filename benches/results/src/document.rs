@@ -1,8 +1,7 @@
-//! `docs/performance.md`: its prose is written by people, what stands between markers is written here, from the files in
-//! `docs/results`.
+//! Generates the marked parts of `docs/performance.md` from the files in `docs/results`; people write the prose.
 //!
-//! A marker is a line `<!-- begin generated: h200 bars -->`: the stem of a file of results and what is shown of it, up to
-//! `<!-- end generated -->`.
+//! A part starts with a line `<!-- begin generated: h200 bars -->`, the stem of a file of results and the name of a
+//! table, and ends with `<!-- end generated -->`.
 
 use std::{
     collections::BTreeMap,
@@ -24,13 +23,13 @@ pub const PLOTS: &str = "docs/plots";
 const BEGIN: &str = "<!-- begin generated: ";
 const END: &str = "<!-- end generated -->";
 
-/// What plots are called in markers.
+/// The name of plots in markers.
 const FIGURES: &str = "plots";
 
 /// The stored results, by the stems of their files.
 ///
 /// # Errors
-/// Names the file that cannot be read or is no results.
+/// Names the file that cannot be read or parsed.
 pub fn stored(root: &Path) -> anyhow::Result<BTreeMap<String, Results>> {
     let mut all = BTreeMap::new();
     let folder = root.join(RESULTS);
@@ -44,16 +43,16 @@ pub fn stored(root: &Path) -> anyhow::Result<BTreeMap<String, Results>> {
     Ok(all)
 }
 
-/// The results of a file.
+/// Reads the results of a file.
 ///
 /// # Errors
-/// Names the file that cannot be read or is no results.
+/// Names the file that cannot be read or parsed.
 pub fn read(path: &Path) -> anyhow::Result<Results> {
     let text = fs::read_to_string(path).with_context(|| format!("file `{}`", path.display()))?;
     Results::parse(&text).with_context(|| format!("file `{}`", path.display()))
 }
 
-/// The document and the plots as the stored results say, by their paths below `root`.
+/// Generates the document and the plots from the stored results, by their paths below `root`.
 ///
 /// # Errors
 /// If results, document or bars cannot be read, or a marker names nothing.
@@ -62,11 +61,11 @@ pub fn generate(root: &Path) -> anyhow::Result<BTreeMap<PathBuf, String>> {
     let path = root.join(DOCUMENT);
     let text = fs::read_to_string(&path).with_context(|| format!("file `{}`", path.display()))?;
     let mut files = BTreeMap::new();
-    // Plots that the document does not show are not kept.
+    // Only plots that the document shows are kept.
     for (stem, results) in stored.iter().filter(|(stem, _)| text.contains(&format!("{BEGIN}{stem} {FIGURES} -->"))) {
         let figures = figures::all(results, &bars).map_err(|error| anyhow::anyhow!("plots of {stem}: {error}"))?;
         for figure in figures {
-            // A last line without an end is one that editors and git would change.
+            // Editors and git would change a last line without an end.
             let svg = format!("{}\n", figure.svg.trim_end());
             files.insert(Path::new(PLOTS).join(format!("{stem}-{}.svg", figure.name)), svg);
         }
@@ -75,7 +74,7 @@ pub fn generate(root: &Path) -> anyhow::Result<BTreeMap<PathBuf, String>> {
     Ok(files)
 }
 
-/// The files whose contents differ from those that the results generate, and plots of results that generate no such plot.
+/// The files whose contents differ from the generated ones, and plots that are no longer generated.
 ///
 /// # Errors
 /// As [`generate`].
@@ -89,7 +88,7 @@ pub fn differences(root: &Path) -> anyhow::Result<Vec<String>> {
     Ok(found)
 }
 
-/// Plots whose name starts with that of stored results, and which those do not generate.
+/// Plots of stored results that are no longer generated.
 fn stale(root: &Path, files: &BTreeMap<PathBuf, String>) -> anyhow::Result<Vec<PathBuf>> {
     let stems: Vec<String> = stored(root)?.into_keys().map(|stem| format!("{stem}-")).collect();
     let mut found = vec![];
@@ -105,7 +104,7 @@ fn stale(root: &Path, files: &BTreeMap<PathBuf, String>) -> anyhow::Result<Vec<P
     Ok(found)
 }
 
-/// Writes the document and the plots, and removes plots that nothing generates. Yields what has changed.
+/// Writes the document and the plots, and removes plots that are no longer generated. Returns the changed files.
 ///
 /// # Errors
 /// As [`generate`], and if files cannot be written.
@@ -122,7 +121,7 @@ pub fn write(root: &Path) -> anyhow::Result<Vec<String>> {
     Ok(changed)
 }
 
-/// The text with what its markers name.
+/// Fills in the marked parts of a document.
 fn filled(text: &str, stored: &BTreeMap<String, Results>, bars: &Bars) -> anyhow::Result<String> {
     let mut out = String::new();
     let mut lines = text.lines();
@@ -137,7 +136,7 @@ fn filled(text: &str, stored: &BTreeMap<String, Results>, bars: &Bars) -> anyhow
     Ok(out)
 }
 
-/// What a marker names.
+/// The contents of a marked part.
 fn part(name: &str, stored: &BTreeMap<String, Results>, bars: &Bars) -> anyhow::Result<String> {
     let (stem, what) = name.split_once(' ').with_context(|| format!("`{name}` names no results and table"))?;
     let table = Table::ALL.into_iter().find(|table| table.name() == what);

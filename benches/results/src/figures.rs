@@ -1,4 +1,4 @@
-//! Which plots results make: fused against unfused, the roofline, and rates over sizes.
+//! The plots of results: fused against unfused, the roofline, and rates over sizes.
 
 use std::error::Error;
 
@@ -10,18 +10,17 @@ use crate::{
     results::Results,
 };
 
-/// A plot with its name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
-    /// The end of its file's name.
+    /// The suffix of its file's name.
     pub name: &'static str,
-    /// What it shows, for readers who do not see it.
+    /// Its alternative text.
     pub title: &'static str,
-    /// The document.
+    /// The SVG document.
     pub svg: String,
 }
 
-/// Every plot that the results hold enough for.
+/// All plots for which there are enough results.
 pub fn all(results: &Results, bars: &Bars) -> Result<Vec<Figure>, Box<dyn Error>> {
     if results.is_of_a_page() {
         return page(results, bars);
@@ -34,7 +33,7 @@ pub fn all(results: &Results, bars: &Bars) -> Result<Vec<Figure>, Box<dyn Error>
     Ok(figures)
 }
 
-/// A page beside those of other libraries.
+/// Compares a page with those of other libraries.
 fn page(results: &Results, bars: &Bars) -> Result<Vec<Figure>, Box<dyn Error>> {
     let list: Vec<Bar> = browsers::verdicts(results, &bars.browsers)
         .into_iter()
@@ -78,7 +77,7 @@ fn pairs(results: &Results, bars: &Bars) -> Result<Vec<Figure>, Box<dyn Error>> 
     ])
 }
 
-/// Points with the same label are one series, in order of their horizontal places.
+/// Groups points by label into series, sorted by their horizontal coordinate.
 fn grouped(points: impl Iterator<Item = (String, (f64, f64))>, joined: bool) -> Vec<Series> {
     let mut all: Vec<Series> = vec![];
     for (label, point) in points {
@@ -91,7 +90,7 @@ fn grouped(points: impl Iterator<Item = (String, (f64, f64))>, joined: bool) -> 
     all
 }
 
-/// Every case of ours as a point below the roofs.
+/// The roofline with every case of ours.
 fn roofline(results: &Results) -> Result<Option<Figure>, Box<dyn Error>> {
     let Some(roof) = results.roof() else { return Ok(None) };
     let ours = results.picked(OURS).into_iter().filter(|time| time.flops > 0.0 && time.bytes > 0.0);
@@ -116,7 +115,7 @@ fn roofline(results: &Results) -> Result<Option<Figure>, Box<dyn Error>> {
     Ok(Some(Figure { name: "roofline", title, svg }))
 }
 
-/// The roof of a dtype between two intensities: bandwidth, a corner, the arithmetic rate.
+/// The roofline of a dtype between two intensities: bandwidth, a corner, the arithmetic rate.
 fn below(roof: &Roof, dtype: &str, left: f64, right: f64) -> Vec<(f64, f64)> {
     let rate = roof.flops_per_s(dtype) / 1e12;
     let at = |intensity: f64| (intensity.exp2() * roof.copy_gb_per_s / 1e3).min(rate).log10();
@@ -175,7 +174,7 @@ const SWEEPS: [Sweep; 4] = [
     },
 ];
 
-/// Sizes that make a line.
+/// The least number of sizes for a line.
 const FEWEST: usize = 4;
 
 impl Sweep {
@@ -190,7 +189,7 @@ impl Sweep {
         if ours.is_empty() {
             return Ok(None);
         }
-        // Of the rivals, the faster and the more usual way; Burn's times stand in the table.
+        // PyTorch eager and compiled; Burn's times are only in the table.
         let series = [ours, of(COMPILED), of(EAGER)].concat();
         let vertical = match self.rate {
             Rate::Teraflops => "TFLOP/s",
@@ -209,7 +208,6 @@ impl Sweep {
     }
 }
 
-/// The extents of a size, `12x34x56`.
 fn extents(size: &str) -> Option<Vec<f64>> {
     size.split('x').map(|extent| extent.parse().ok()).collect()
 }

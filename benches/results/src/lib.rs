@@ -1,9 +1,9 @@
-//! Results of the benchmark and of its rivals, as data: what `benches/kernels` and the programs of `benches/rivals` write,
-//! and what people read of it.
+//! Results of the benchmark and of other libraries, as data written by `benches/kernels` and the programs of
+//! `benches/rivals`.
 //!
-//! `line` is the form of a result, `results` a set of them, `bars` what they must reach, `roofline` what the adapter allows,
-//! `browsers` how pages stand beside those of other libraries;
-//! `tables` and `figures` show them, `plot` draws, and `document` puts both into `docs/performance.md`. Nothing here measures.
+//! `line` is the format of a result, `results` a set of them, `bars` their targets, `roofline` the limits of the
+//! adapter, `browsers` the comparison of pages. `tables` and `figures` show them, `plot` draws, and `document` writes
+//! both into `docs/performance.md`. Nothing here measures.
 
 pub mod bars;
 pub mod browsers;

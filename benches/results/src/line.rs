@@ -1,55 +1,56 @@
-//! The lines of a file of results: one JSON object each, whose `kind` says what it is about.
+//! The lines of a file of results: one JSON object each, with its type in `kind`.
 //!
-//! A file starts with a [`Run`]; what follows was measured in that run, up to the next one. Times are in microseconds.
+//! A file starts with a [`Run`]; the lines after it were measured in that run, up to the next one. Times are in
+//! microseconds.
 
 use serde::{Deserialize, Serialize};
 
 /// This project, as a [`Time::way`].
 pub const OURS: &str = "fuse";
-/// This project with pipelines for exactly the sizes of the case.
+/// This project with pipelines specialized to the sizes of the case.
 pub const SPECIALIZED: &str = "fuse, specialized";
-/// PyTorch, operation by operation.
+/// PyTorch in eager mode.
 pub const EAGER: &str = "torch eager";
 /// PyTorch's compiler, replayed from a CUDA graph.
 pub const COMPILED: &str = "torch.compile + CUDA graph";
 /// Burn with fusion and autotuning.
 pub const BURN: &str = "Burn";
-/// The ways of the rivals, in the order of tables.
+/// The other libraries, in the order of tables.
 pub const RIVALS: [&str; 3] = [EAGER, COMPILED, BURN];
 /// TensorFlow.js on its WebGPU backend.
 pub const TENSORFLOW: &str = "TensorFlow.js";
 /// ONNX Runtime Web with its WebGPU execution provider.
 pub const ONNX: &str = "ONNX Runtime Web";
-/// The ways of the rivals in browsers, in the order of tables.
+/// The other libraries in browsers, in the order of tables.
 pub const BROWSER_RIVALS: [&str; 2] = [TENSORFLOW, ONNX];
-/// A browser's WebGPU without any library: what nobody can go below.
+/// A browser's WebGPU without any library: a lower bound for all.
 pub const ALONE: &str = "WebGPU alone";
-/// The case of a page that was just opened.
+/// The time of a freshly opened page to its first result.
 pub const FIRST_RESULT: &str = "first result of a page";
-/// The case that copies with a kernel written by hand.
+/// The copy with a hand-written kernel.
 pub const COPY: &str = "copy, by hand";
 
 /// A line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Line {
-    /// A program starts to measure.
+    /// The start of a run.
     Run(Run),
-    /// What the adapter itself reached.
+    /// Peak rates of the adapter.
     Roof(Roof),
-    /// One way of computing a case.
+    /// The time of a case.
     Time(Time),
-    /// What something costs the host.
+    /// A cost of the host.
     Cost(Cost),
-    /// A fused function against the same one unfused.
+    /// A fused function against its unfused version.
     Pair(Box<Pair>),
     /// A case that was not measured.
     LeftOut(LeftOut),
-    /// What a page with a library weighs.
+    /// The size of a page with a library.
     Weight(Weight),
-    /// How far two programs' results are apart.
+    /// The difference between the results of two libraries.
     Difference(Difference),
-    /// The kernel tests of a browser on another machine than the one that made them.
+    /// The kernel tests of a browser, run on another machine than the one that built them.
     Suite(Suite),
 }
 
@@ -72,7 +73,6 @@ pub struct Run {
     pub commit: String,
 }
 
-/// What the adapter reached in this run with kernels written by hand.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Roof {
     /// Bandwidth of a large copy, in 10⁹ bytes per second.
@@ -85,10 +85,10 @@ pub struct Roof {
     pub matrices_tflops: Option<f64>,
 }
 
-/// How long one way of computing a case takes.
+/// The time of a case in one library.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Time {
-    /// Whose: [`OURS`], [`SPECIALIZED`] or one of [`RIVALS`].
+    /// The library: [`OURS`], [`SPECIALIZED`] or one of [`RIVALS`].
     pub way: String,
     /// The formula, without its dtype.
     pub case: String,
@@ -96,25 +96,25 @@ pub struct Time {
     pub dtype: String,
     /// The size, for example `1024x1024x1024` or `2^20`.
     pub size: String,
-    /// What ran, where the program says it.
+    /// The variant that ran, if known.
     pub variant: Option<String>,
-    /// The alternative of the function that was asked for.
+    /// The alternative of the function that was forced.
     #[serde(default)]
     pub alternative: Option<usize>,
-    /// Whether the program chose how to run it.
+    /// True if the library chose the variant.
     pub picked: bool,
     /// The median of batches, per launch.
     pub median_us: f64,
-    /// The fastest batch.
+    /// The fastest batch, per launch.
     pub min_us: f64,
-    /// The slowest.
+    /// The slowest batch, per launch.
     pub max_us: f64,
-    /// By the GPU's own clock, where it has one.
+    /// GPU time, if there are timestamps.
     #[serde(default)]
     pub gpu_us: Option<f64>,
-    /// Batches.
+    /// The number of batches.
     pub batches: usize,
-    /// Launches of a batch.
+    /// Launches per batch.
     pub launches_per_batch: u32,
     /// Floating-point operations.
     #[serde(default)]
@@ -122,13 +122,13 @@ pub struct Time {
     /// Bytes of operands and results, each once.
     #[serde(default)]
     pub bytes: f64,
-    /// Tokens of text.
+    /// Tokens of input text.
     #[serde(default)]
     pub tokens: f64,
-    /// Of the time that the roofs allow to the measured one; 1 is as fast as they allow.
+    /// The roofline's time over the measured one; 1 is as fast as the roofline allows.
     #[serde(default)]
     pub of_roof: Option<f64>,
-    /// Largest error of what was checked, relative to its bound.
+    /// Largest error of the checked elements, relative to its bound.
     #[serde(default)]
     pub error_over_bound: Option<f64>,
 }
@@ -139,7 +139,7 @@ impl Time {
         self.flops / self.median_us / 1e6
     }
 
-    /// 10⁹ bytes per second.
+    /// Bandwidth in 10⁹ bytes per second.
     pub fn gigabytes(&self) -> f64 {
         self.bytes / self.median_us / 1e3
     }
@@ -150,28 +150,28 @@ impl Time {
     }
 }
 
-/// Time of the host.
+/// A cost of the host, per call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cost {
-    /// What is done.
+    /// The operation.
     pub case: String,
-    /// All of it.
+    /// The median of all calls.
     pub median_us: f64,
     /// The fastest round.
     pub min_us: f64,
     /// The slowest.
     pub max_us: f64,
-    /// More than the same encoded by hand takes.
+    /// Time above that of hand-written wgpu.
     pub above_by_hand_us: Option<f64>,
-    /// A call that submits nothing, where calls were timed by themselves.
+    /// The time of a call that submits nothing, if calls were timed alone.
     pub recording_us: Option<f64>,
-    /// The same above that by hand.
+    /// The same, above that of hand-written wgpu.
     pub recording_above_by_hand_us: Option<f64>,
-    /// Calls of a round.
+    /// Calls per round.
     pub launches_per_batch: u32,
 }
 
-/// A fused function against the same text with a kernel per operation.
+/// A fused function against its unfused version, with a kernel per operation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pair {
     /// The formula, without its dtype.
@@ -182,17 +182,17 @@ pub struct Pair {
     pub size: String,
     /// Elements of a chain, or the extent of a square product; blocks have none, and are in no plot over sizes.
     pub extent: Option<usize>,
-    /// Whether it multiplies matrices.
+    /// True for matrix products.
     pub product: bool,
-    /// As the host sees it.
+    /// Host time.
     pub wall: Turns,
-    /// The GPU's own times, where it has timestamps.
+    /// GPU time, if there are timestamps.
     pub gpu: Option<Turns>,
     /// The largest ratio that bytes and dispatches explain.
     pub at_most: Option<f64>,
     /// The fused function.
     pub fused: Side,
-    /// The unfused one.
+    /// The unfused function.
     pub unfused: Side,
 }
 
@@ -203,18 +203,18 @@ impl Pair {
     }
 }
 
-/// Times of two functions in turns.
+/// Interleaved times of two functions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Turns {
     /// Median, fastest and slowest batch of the fused function.
     pub fused_us: [f64; 3],
-    /// The same of the unfused one.
+    /// Median, fastest and slowest batch of the unfused function.
     pub unfused_us: [f64; 3],
-    /// Launches of a batch, fused and unfused.
+    /// Launches per batch, fused and unfused.
     pub launches_per_batch: [u32; 2],
-    /// Unfused over fused, of the medians.
+    /// Ratio of the medians, unfused over fused.
     pub ratio: f64,
-    /// The smallest and the largest of two batches that followed each other.
+    /// The smallest and the largest ratio of two consecutive batches.
     pub ratio_range: [f64; 2],
 }
 
@@ -223,15 +223,15 @@ pub struct Turns {
 pub struct Side {
     /// The variants that ran.
     pub variant: String,
-    /// Bytes that its kernels read and write.
+    /// Bytes read and written by its kernels.
     pub bytes: Option<u64>,
-    /// Dispatches.
+    /// The number of dispatches.
     pub dispatches: Option<u32>,
-    /// Its bytes at the bandwidth of a copy.
+    /// Lower bound: its bytes at the bandwidth of a copy.
     pub floor_bytes_us: Option<f64>,
-    /// Its dispatches at the time of one that does nothing.
+    /// Lower bound: its dispatches at the time of an empty one.
     pub floor_launches_us: Option<f64>,
-    /// What bounds it.
+    /// The resource that bounds it.
     pub bound: Option<String>,
     /// Largest error, relative to its bound.
     pub error_over_bound: f64,
@@ -240,7 +240,7 @@ pub struct Side {
 /// A case that was not measured, and why.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOut {
-    /// Whose.
+    /// The library.
     pub way: String,
     /// The formula, without its dtype.
     pub case: String,
@@ -248,27 +248,27 @@ pub struct LeftOut {
     pub dtype: String,
     /// The size.
     pub size: String,
-    /// Why.
+    /// The reason.
     pub reason: String,
 }
 
-/// What a page must load for a library.
+/// The download size of a page with a library.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Weight {
-    /// Whose.
+    /// The library.
     pub way: String,
-    /// The modules and scripts.
+    /// The names of modules and scripts.
     pub files: Vec<String>,
-    /// Their bytes.
+    /// Their uncompressed bytes.
     pub raw: u64,
-    /// Their bytes as servers send them: brotli of the highest quality, each file by itself.
+    /// Their bytes as servers send them: brotli of the highest quality, each file alone.
     pub brotli: u64,
 }
 
-/// How far the elements of a rival's result are from ours.
+/// The difference of another library's result from ours.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Difference {
-    /// Whose.
+    /// The library.
     pub way: String,
     /// The formula, without its dtype.
     pub case: String,
@@ -278,25 +278,25 @@ pub struct Difference {
     pub largest: f64,
 }
 
-/// Tests that ran in a browser.
+/// Tests run in a browser.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Suite {
     /// The test program.
     pub name: String,
-    /// The adapter, as its system calls it.
+    /// The adapter, as the system names it.
     pub adapter: String,
     /// The browser with its version.
     pub browser: String,
-    /// What it was started with, as `drive.py` names it.
+    /// The browser's flags, as `drive.py` names them.
     pub flags: String,
     /// The day, as `2026-11-21`, in UTC.
     pub date: String,
     /// The commit of this project.
     pub commit: String,
-    /// How many tests.
+    /// The number of tests.
     pub tests: usize,
-    /// The names of those that failed.
+    /// The names of failed tests.
     pub failed: Vec<String>,
-    /// How long all of them took, with the browser's start.
+    /// The time of all tests, including the browser's start.
     pub seconds: f64,
 }

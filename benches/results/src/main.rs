@@ -1,4 +1,4 @@
-//! `cargo xtask report`: shows files of results, stores them, and writes the document that shows what is stored.
+//! `cargo xtask report`: shows and stores files of results, and generates the document of the stored ones.
 
 use std::{
     error::Error,
@@ -41,7 +41,6 @@ fn main() -> ExitCode {
     }
 }
 
-/// The root of the repository.
 fn root() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }

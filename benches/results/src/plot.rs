@@ -1,4 +1,4 @@
-//! Plots as SVG documents: lines over sizes, bars beside those of others, and the roofline. What they show is up to `figures`.
+//! Draws SVG plots: lines over sizes, bars beside references, and the roofline. `figures` chooses their contents.
 
 use std::error::Error;
 
@@ -7,46 +7,46 @@ use plotters::{
     style::text_anchor::{HPos, Pos, VPos},
 };
 
-/// Points of one kind.
+/// Points with a common label.
 #[derive(Clone, Debug)]
 pub struct Series {
-    /// What they are.
+    /// The label in the legend.
     pub label: String,
-    /// Places.
+    /// The coordinates of the points.
     pub points: Vec<(f64, f64)>,
-    /// Whether a line joins them.
+    /// True if a line joins them.
     pub joined: bool,
 }
 
-/// Points over two axes. Both are linear; a binary or decimal logarithm is up to who makes the points.
+/// Points over two linear axes; the caller takes logarithms.
 #[derive(Clone, Debug)]
 pub struct Chart<'a> {
     /// The heading.
     pub title: &'a str,
-    /// What the horizontal axis shows: binary logarithms, labeled with powers of two.
+    /// The label of the horizontal axis: binary logarithms, labeled with powers of two.
     pub horizontal: &'a str,
-    /// What the vertical axis shows.
+    /// The label of the vertical axis.
     pub vertical: &'a str,
-    /// Whether vertical values are decimal logarithms, labeled with the numbers.
+    /// True if vertical values are decimal logarithms, labeled with the numbers.
     pub decades: bool,
-    /// What belongs together.
+    /// The series.
     pub series: &'a [Series],
-    /// Black lines to compare with.
+    /// Black reference lines.
     pub references: &'a [Vec<(f64, f64)>],
 }
 
-/// One value, and what it is compared with.
+/// A value with a reference.
 #[derive(Clone, Debug)]
 pub struct Bar {
-    /// What it is about.
+    /// The label of the bar.
     pub label: String,
     /// The value.
     pub value: f64,
-    /// The one that is stated elsewhere.
+    /// The reference, from a source document.
     pub reference: f64,
 }
 
-/// Told apart in print and with any color vision (the palette of Okabe and Ito).
+/// Distinguishable in print and with any color vision (the palette of Okabe and Ito).
 const COLORS: [RGBColor; 6] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
@@ -60,7 +60,6 @@ const GRID: RGBColor = RGBColor(221, 221, 221);
 const FONT: &str = "sans-serif";
 const LEGEND_LINE: i32 = 22;
 
-/// Lines and points over two axes.
 pub fn chart(chart: &Chart<'_>) -> Result<String, Box<dyn Error>> {
     let finite = |points: &[(f64, f64)]| {
         points.iter().copied().filter(|(x, y)| x.is_finite() && y.is_finite()).collect::<Vec<_>>()
@@ -70,7 +69,7 @@ pub fn chart(chart: &Chart<'_>) -> Result<String, Box<dyn Error>> {
     let all = || series.iter().flat_map(|(_, points)| points).chain(references.iter().flatten());
     let least = |of: fn(&(f64, f64)) -> f64| all().map(of).fold(f64::INFINITY, f64::min);
     let most = |of: fn(&(f64, f64)) -> f64| all().map(of).fold(f64::NEG_INFINITY, f64::max);
-    // Without points, or with all at one place, an axis still needs an extent.
+    // An axis needs an extent even if there are no points, or all coincide.
     let [left, right, low, high] =
         [least(|point| point.0), most(|point| point.0), least(|point| point.1), most(|point| point.1)];
     let (left, right) = if left <= right { (left - 0.5, right + 0.5) } else { (0.0, 1.0) };
@@ -85,7 +84,7 @@ pub fn chart(chart: &Chart<'_>) -> Result<String, Box<dyn Error>> {
     {
         let root = SVGBackend::with_string(&mut svg, (1000, height)).into_drawing_area();
         root.fill(&WHITE)?;
-        // The legend has a strip of its own, where it hides no line.
+        // The legend has its own strip, where it hides no line.
         let (left_part, legend) = root.split_horizontally(720);
         let mut plane = ChartBuilder::on(&left_part)
             .caption(chart.title, (FONT, 18))
@@ -107,7 +106,7 @@ pub fn chart(chart: &Chart<'_>) -> Result<String, Box<dyn Error>> {
             plane.draw_series(LineSeries::new(points, BLACK))?;
         }
         for (index, ((series, points), color)) in (0..).zip(series.iter().zip(COLORS.into_iter().cycle())) {
-            // Colors repeat after six: each time points are larger, and every other time open.
+            // Colors repeat after six: then points grow, and every other time are hollow.
             let round = index / COLORS.len() as i32;
             let (style, radius) = (color.stroke_width(2), 3 + round);
             let dot = if round % 2 == 1 { style } else { color.filled() };
@@ -128,13 +127,13 @@ pub fn chart(chart: &Chart<'_>) -> Result<String, Box<dyn Error>> {
     Ok(svg)
 }
 
-/// `2^10` for 10; sizes between powers have no label.
+/// `2^10` for 10; other values have no label.
 fn power_label(exponent: f64) -> String {
     let whole = exponent.round();
     if (exponent - whole).abs() < 1e-6 { format!("2^{whole}") } else { String::new() }
 }
 
-/// `0.01`, `0.1`, `1`, `10`, …; between them nothing.
+/// `0.01`, `0.1`, `1`, `10`, …; other values have no label.
 fn decade_label(exponent: f64) -> String {
     let whole = exponent.round();
     if (exponent - whole).abs() < 1e-6 { format!("{}", 10f64.powf(whole)) } else { String::new() }
@@ -144,7 +143,7 @@ fn plain_label(value: f64, largest: f64) -> String {
     if largest >= 20.0 { format!("{value:.0}") } else { format!("{value:.1}") }
 }
 
-/// Horizontal bars of ratios, each with a mark where the ratio that is stated elsewhere would end.
+/// Horizontal bars of ratios, each with a mark at its reference.
 pub fn bars(title: &str, legend: &str, bars: &[Bar]) -> Result<String, Box<dyn Error>> {
     const WIDTH: u32 = 860;
     const BAR: i32 = 24;

@@ -7,19 +7,19 @@ use crate::line::{Cost, Difference, LeftOut, Line, OURS, Pair, Roof, Run, Suite,
 /// Results, in the order in which they were measured.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Results {
-    /// The programs.
+    /// The runs.
     pub runs: Vec<Run>,
-    /// What the adapter reached, once per run that measured it.
+    /// Peak rates of the adapter, once per run that measured them.
     pub roofs: Vec<Roof>,
     /// Times of cases.
     pub times: Vec<Time>,
     /// Costs of the host.
     pub costs: Vec<Cost>,
-    /// Fused against unfused.
+    /// Fused against unfused functions.
     pub pairs: Vec<Pair>,
-    /// What was not measured.
+    /// Cases that were not measured.
     pub left_out: Vec<LeftOut>,
-    /// Weights of pages.
+    /// Sizes of pages.
     pub weights: Vec<Weight>,
     /// Differences from our results.
     pub differences: Vec<Difference>,
@@ -28,10 +28,10 @@ pub struct Results {
 }
 
 impl Results {
-    /// The results of a file's text.
+    /// Parses the contents of a file.
     ///
     /// # Errors
-    /// Names the line that is no result, or that comes before any run.
+    /// Names the line that does not parse, or that comes before any run.
     pub fn parse(text: &str) -> anyhow::Result<Self> {
         let mut results = Self::default();
         for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
@@ -61,13 +61,13 @@ impl Results {
         }
     }
 
-    /// The adapter of our run, or of the first.
+    /// The adapter of our run, or else of the first.
     pub fn adapter(&self) -> &str {
         let ours = self.runs.iter().find(|run| run.program == OURS);
         ours.or(self.runs.first()).map_or("", |run| &run.adapter)
     }
 
-    /// The roofs of all runs, as their medians.
+    /// Medians of the peak rates of all runs.
     pub fn roof(&self) -> Option<Roof> {
         Some(Roof {
             copy_gb_per_s: median(self.roofs.iter().map(|roof| roof.copy_gb_per_s))?,
@@ -77,8 +77,8 @@ impl Results {
         })
     }
 
-    /// What was measured of a case as a program runs it by itself. A case that was measured several times, as in programs
-    /// that take turns, is the one whose median is the median of them.
+    /// The time of a case with the variant that `way` chose. Several measurements, as of interleaved runs, are combined to their
+    /// median, minimum and maximum.
     pub fn find(&self, way: &str, key: Key<'_>) -> Option<Time> {
         let mut found: Vec<&Time> = self.times.iter().filter(|time| time.way == way && key.is_of(time)).collect();
         found.sort_by(|a, b| a.median_us.total_cmp(&b.median_us));
@@ -89,7 +89,8 @@ impl Results {
         Some(Time { median_us, min_us, max_us, ..(*middle).clone() })
     }
 
-    /// What each case took as a program runs it by itself, once per case, in the order of their first measurement.
+    /// The times of all cases with the variants that `way` chose, once per case, in the order of their first
+    /// measurement.
     pub fn picked(&self, way: &str) -> Vec<Time> {
         let mut keys: Vec<Key<'_>> = vec![];
         for time in self.times.iter().filter(|time| time.way == way && time.is_choice()) {
@@ -108,7 +109,7 @@ impl Time {
     }
 }
 
-/// Which case.
+/// Identifies a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key<'a> {
     /// The formula, without its dtype.

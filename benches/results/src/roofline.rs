@@ -1,16 +1,17 @@
-//! The roofline: the least time that bandwidth and arithmetic rate of the adapter leave to a computation.
+//! The roofline: the least time of a computation under the adapter's bandwidth and arithmetic rate.
 
 use crate::line::Roof;
 
 impl Roof {
-    /// Floating-point operations per second that a dtype can have: `f16` in matrices where there are some, else in `f32`.
+    /// Peak floating-point operations per second of a dtype: `f16` with cooperative matrices if available, else the
+    /// rate of `f32`.
     pub fn flops_per_s(&self, dtype: &str) -> f64 {
         let matrices = self.matrices_tflops.filter(|_| dtype == "f16");
         matrices.unwrap_or(self.f32_tflops) * 1e12
     }
 
-    /// What part of the measured time the roofs explain: the longer of bytes at the copy's bandwidth and operations at the
-    /// arithmetic rate, over the time. `None` of a case that states neither. Above 1 where caches beat the copy.
+    /// The roofline's time over the measured one: the longer of bytes at the copy's bandwidth and operations at the
+    /// arithmetic rate. `None` if the case states neither. Above 1 where caches beat the copy.
     pub fn fraction(&self, dtype: &str, flops: f64, bytes: f64, median_us: f64) -> Option<f64> {
         let least = (bytes / (self.copy_gb_per_s * 1e9)).max(flops / self.flops_per_s(dtype)) * 1e6;
         let fraction = least / median_us;

@@ -9,29 +9,29 @@ use crate::{
     results::{Key, Results},
 };
 
-/// What a table shows of results.
+/// A table of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Table {
-    /// Which programs ran where and when, and what the adapter reached.
+    /// Programs, machines and dates of runs, and peak rates.
     Runs,
-    /// Cases with bars, beside rivals.
+    /// Cases with bars, beside other libraries.
     Bars,
-    /// Every time of ours.
+    /// All our times.
     Times,
     /// Costs of the host.
     Costs,
-    /// Fused against unfused.
+    /// Fused against unfused functions.
     Pairs,
-    /// What was not measured.
+    /// Cases that were not measured.
     LeftOut,
-    /// Pages beside those of other libraries.
+    /// Comparison of pages with those of other libraries.
     Browsers,
     /// Tests in browsers.
     Suites,
 }
 
 impl Table {
-    /// All, in the order of a report.
+    /// All tables, in the order of a report.
     pub const ALL: [Self; 8] =
         [Self::Runs, Self::Times, Self::Costs, Self::Pairs, Self::Bars, Self::LeftOut, Self::Browsers, Self::Suites];
 
@@ -49,9 +49,9 @@ impl Table {
         }
     }
 
-    /// The table; empty where the results hold nothing for it.
+    /// The table; empty if there are no results for it.
     pub fn show(self, results: &Results, bars: &Bars) -> String {
-        // What a page measured has a table of its own, which the others could only repeat without its rivals.
+        // A page's results have their own table; others would only repeat them without the other libraries.
         if results.is_of_a_page() && !matches!(self, Self::Runs | Self::Costs | Self::Browsers | Self::Suites) {
             return String::new();
         }
@@ -68,7 +68,7 @@ impl Table {
     }
 }
 
-/// A table of columns with a heading each.
+/// Formats a table with headings.
 pub(crate) fn table(headings: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     let lines: Vec<String> = rows.map(|row| format!("| {} |\n", row.join(" | "))).collect();
     if lines.is_empty() {
@@ -81,7 +81,7 @@ pub(crate) fn or_dash(value: Option<f64>, digits: usize) -> String {
     value.map_or("–".to_owned(), |value| format!("{value:.digits$}"))
 }
 
-/// Microseconds with as many digits as say something.
+/// Microseconds with as many digits as are significant.
 fn micros(time: f64) -> String {
     match time {
         time if time < 100.0 => format!("{time:.2}"),
@@ -159,7 +159,7 @@ fn times(results: &Results) -> String {
     table(&headings, rows)
 }
 
-/// A bar with what was reached: `≤ 6 µs: met`.
+/// A bar with its verdict: `≤ 6 µs: met`.
 fn judged(verdict: &Verdict<'_>) -> String {
     let value = verdict.value.map(|value| verdict.limit.show(value));
     match (verdict.met, value) {
@@ -170,7 +170,7 @@ fn judged(verdict: &Verdict<'_>) -> String {
     }
 }
 
-/// The rows of cases with bars: those that were measured by anyone.
+/// The rows of cases with bars that were measured.
 fn barred(results: &Results, bars: &Bars) -> String {
     let verdicts = bars.judge(results);
     let rows = bars.cases().into_iter().filter_map(|key| {
