@@ -1,4 +1,4 @@
-//! Recording, and when recorded launches run.
+//! Recording and evaluation.
 
 use std::sync::Barrier;
 
@@ -58,7 +58,7 @@ fn other_sizes_and_numbers_compile_nothing() -> Result<(), Error> {
     }
     let after = stats(&device);
     assert_eq!((after.misses, after.compiled), (before.misses, before.compiled), "{after}");
-    // An extent of 1 is another graph: it broadcasts.
+    // An extent of 1 is another graph, since it broadcasts.
     run(1, 7, 2.0)?;
     assert_eq!(stats(&device).misses, before.misses + 1);
     Ok(())
@@ -87,7 +87,7 @@ fn mistakes_are_told_when_recorded() -> Result<(), Error> {
         text.contains("`matmul`") && text.contains("[3, 4]") && text.contains("[3, 5]") && text.contains("help"),
         "{text}"
     );
-    // An operator carries the mistake to the next method.
+    // An operator carries the error to the next method.
     let wrong = &x + &y;
     let again = &wrong * 2.0;
     let text = again.relu().expect_err("shapes").to_string();
@@ -130,7 +130,7 @@ fn lazy_tensors_follow_tensors_and_give_values_of_their_own() -> Result<(), Erro
     let mut value = y.tensor::<f32, 1>()?;
     value.write(&[0.0, 0.0])?;
     assert_eq!((y.mul(&y)?.to_vec_blocking::<f32>()?, value.to_vec_blocking()?), (vec![16.0, 36.0], vec![0.0, 0.0]));
-    // Given away, it is a value.
+    // A returned result keeps its value.
     let mut given = Tensor1::from_vec(&device, vec![1.0f32, 2.0], [2])?;
     let x = LazyTensor::from(given.clone());
     given.write(&[5.0, 5.0])?;
@@ -165,23 +165,23 @@ fn operations_recorded_after_a_write_see_the_new_values() -> Result<(), Error> {
     tensor.write(&[3.0, 4.0])?;
     assert_near(&(&x * 3.0).to_vec_blocking::<f32>()?, &[9.0, 12.0], 0.0);
     assert!(matches!(before.eval(), Err(Error::Written { operation: "add", .. })));
-    // The error is of the operation, not of the tensor; extents do not change by a write.
+    // The error belongs to the operation, not to the tensor; a write does not change extents.
     assert_near(&column.to_vec_blocking::<f32>()?, &[5.0, 6.0], 0.0);
     let mixed = &before + &(&x * 2.0);
     assert!(matches!(mixed.eval(), Err(Error::Written { operation: "add", .. })));
-    // Gradients read what they are computed from when that was recorded.
+    // Gradients read the values that were current when the operation was recorded.
     let [dx] = grad(&(&x * &x).sum(())?, &[&x])?.try_into().expect("one");
     assert_near(&dx.to_vec_blocking::<f32>()?, &[6.0, 8.0], 0.0);
     let [dx] = grad(&product.sum(())?, &[&x])?.try_into().expect("one");
     assert!(matches!(dx.eval(), Err(Error::Written { operation: "mul", .. })));
-    // Also where the write moves the tensor away from a clone.
+    // Also if the write moves the tensor away from a clone.
     let clone = tensor.clone();
     let before = &x * 5.0;
     tensor.write(&[5.0, 6.0])?;
     assert_near(&(&x * 2.0).to_vec_blocking::<f32>()?, &[10.0, 12.0], 0.0);
     assert!(matches!(before.eval(), Err(Error::Written { operation: "mul", .. })));
     assert_eq!(clone.to_vec_blocking()?, [3.0, 4.0]);
-    // A result that is given out is a value: writing to it changes nothing here.
+    // A result that was handed out keeps its value: writing to it changes nothing here.
     let y = &x + 0.5;
     let pending = &y * 10.0;
     let mut result = y.tensor::<f32, 1>()?;
@@ -202,7 +202,7 @@ fn long_chains_flush_and_drop() -> Result<(), Error> {
     for _ in 0..1000 {
         y = y.add(1.0)?;
     }
-    // 256 wait at most.
+    // At most 256 are pending.
     assert!(stats(&device).evaluations - before.evaluations >= 3);
     let expected: Vec<f32> = values.iter().map(|x| x + 1000.0).collect();
     assert_near(&y.to_vec_blocking::<f32>()?, &expected, 1e-5);
@@ -212,7 +212,7 @@ fn long_chains_flush_and_drop() -> Result<(), Error> {
         h = &h + &h.tanh()?;
     }
     assert!(!h.is_evaluated()?);
-    // Dropping is no recursion.
+    // Dropping does not recurse.
     configure(&device, FusionConfig { max_pending: 1_000_000, ..FusionConfig::default() });
     let mut y = x.clone();
     for _ in 0..200_000 {
@@ -234,7 +234,7 @@ fn memory_that_only_pending_work_holds_is_bounded() -> Result<(), Error> {
     }
     assert!(stats(&device).evaluations - before.evaluations >= 2, "a quarter of a megabyte each");
     assert_eq!(sum.slice(0, 0, 1)?.to_vec_blocking::<f32>()?, [780.0]);
-    // What others hold does not count.
+    // Tensors held elsewhere do not count.
     let weight = Tensor1::<f32>::zeros(&device, [1 << 20])?;
     let w = LazyTensor::from(&weight);
     let before = stats(&device);
@@ -316,7 +316,7 @@ fn threads_share_values() -> Result<(), Error> {
                     let y = y.mul(number).expect("recorded");
                     move || assert_near(&y.to_vec_blocking::<f32>().expect("values"), &expected, 1e-5)
                 };
-                // All want one graph at once.
+                // All threads record the same graph at once.
                 let own = scaled(x.exp().expect("recorded"), 0);
                 all_recorded.wait();
                 own();
@@ -324,10 +324,11 @@ fn threads_share_values() -> Result<(), Error> {
             });
         }
     });
-    // `exp` and the product; the same with `exp` written, by whoever is second; and the product of what is in memory.
+    // At most three functions: `exp` with the product; the same with `exp` stored, for the second thread; and the
+    // product of stored values.
     let told = stats(&device);
     assert!((1..=3).contains(&(told.compiled - before.compiled)), "a graph is compiled once: {told}");
-    // All want one value: it is computed once.
+    // All threads need one value, which is computed once.
     let before = stats(&device);
     let wanted = x.sin()?.cos()?;
     std::thread::scope(|scope| {

@@ -77,7 +77,7 @@ fn shapes_are_plain_numbers() -> Result<(), Error> {
         let error = x.reshape(&wrong).expect_err("no such shape").to_string();
         assert!(error.contains("reshape") && error.contains("-1"), "{error}");
     }
-    // The size for -1 is open where the other sizes are axes.
+    // The size for -1 is symbolic if the other sizes are axes.
     let sum = |rows: usize| lazy(&device, [rows, 3], 2).0.exp()?.reshape([-1])?.neg()?.to_vec_blocking::<f32>();
     sum(4)?;
     let before = stats(&device).compiled;
@@ -134,7 +134,7 @@ fn operators_assign_and_take_any_number() -> Result<(), Error> {
     counts |= 1;
     counts %= 4;
     assert_eq!(counts.to_vec_blocking::<i32>()?, [1, 3, 1, 3]);
-    // A number that the dtype does not hold is refused, and not wrapped.
+    // A number outside the dtype's range is refused, not wrapped.
     assert!((&counts + i64::MAX).eval().is_err() && (&counts + 0.5).eval().is_err());
     Ok(())
 }

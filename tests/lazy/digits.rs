@@ -1,4 +1,4 @@
-//! The training step of `examples/digits` as a user writes it with lazy tensors, against the same step in `fuse!`.
+//! The training step of `examples/digits` with lazy tensors, compared with the same step in `fuse!`.
 
 use fuse_gpu::{
     Device, Tensor1, Tensor2,
@@ -20,7 +20,7 @@ const EPS: f32 = 1e-8;
 const DECAY: f32 = 0.03;
 
 fuse! {
-    /// AdamW, of which the host computes the corrections `1 - β^step`.
+    /// AdamW; the host computes the bias corrections `1 - β^step`.
     fn adamw(
         p: f32[M, N], g: f32[M, N], m: f32[M, N], s: f32[M, N], c1: f32, c2: f32,
     ) -> (f32[M, N], f32[M, N], f32[M, N]) {
@@ -43,7 +43,7 @@ fuse! {
     }
 }
 
-/// Weights, and what AdamW remembers of the gradients of the matrices.
+/// Weights, and the AdamW moments of the matrices.
 struct Perceptron {
     w: LazyTensor,
     b: LazyTensor,
@@ -54,7 +54,6 @@ struct Perceptron {
     steps: i32,
 }
 
-/// The next weights and moments.
 fn adamw_lazily(
     p: &LazyTensor,
     g: &LazyTensor,
@@ -73,7 +72,7 @@ impl Perceptron {
         x.matmul(&self.w)?.add(&self.b)?.relu()?.matmul(&self.v)?.add(&self.c)
     }
 
-    /// The loss of a batch, and the network after a step; nothing has run yet.
+    /// The loss of a batch, and the network after a step; only recorded.
     fn next(&self, x: &LazyTensor, digits: &LazyTensor) -> Result<(LazyTensor, Self), Error> {
         let loss = self.scores(x)?.cross_entropy(digits, 1)?.mean(())?;
         let gradients = grad(&loss, &[&self.w, &self.b, &self.v, &self.c])?;
@@ -91,7 +90,7 @@ impl Perceptron {
     }
 }
 
-/// Images of which each digit has bright pixels of its own, in noise.
+/// Noisy images in which each digit has its own bright pixels.
 fn data(device: &Device) -> Result<(Tensor2<f32>, Tensor1<i32>), fuse_gpu::Error> {
     let mut pixels = Tensor2::<f32>::rand(device, [BATCH, PIXELS], 5)?.to_vec_blocking()?;
     let digits: Vec<i32> = (0..BATCH).map(|image| (image * 7 % DIGITS) as i32).collect();
@@ -160,9 +159,9 @@ fn a_step_has_the_kernels_and_the_losses_of_fuse() -> Result<(), Error> {
     assert!(found[19] < 0.5 * found[0], "{found:?}");
     let after = stats(&device);
     assert_eq!((after.compiled, after.misses, after.evaluations), (1, 1, 20), "{after}");
-    // AdamW divides gradients by their size: of those near 0, rounding makes steps of `RATE`.
+    // AdamW normalizes gradients, so for gradients near 0 rounding errors become steps of `RATE`.
     assert_near(&network.w.to_vec_blocking::<f32>()?, &w.to_vec_blocking()?, 1e-3);
-    // Another batch size, and what the network reads.
+    // Another batch size, and evaluation.
     let scores = network.scores(&x.slice(0, 0, 40)?)?.argmax(1)?;
     let right =
         scores.to_vec_blocking::<i32>()?.iter().zip(digits.to_vec_blocking()?).filter(|(a, b)| **a == *b).count();

@@ -1,4 +1,4 @@
-//! Gradients of what is recorded.
+//! Gradients of recorded graphs.
 
 use fuse_gpu::{
     auto::{Error, LazyTensor, Over, checkpoint, eval_all, explain, grad, grad_with, stats},
@@ -28,19 +28,16 @@ fn fused_with_the_forward_pass_or_later() -> Result<(), Error> {
     let (expected_loss, expected) = step(&x, &y, &w)?;
     let (expected_loss, expected) = (expected_loss.to_vec_blocking()?, expected.to_vec_blocking()?);
     let (x, y, w) = (LazyTensor::from(&x), LazyTensor::from(&y), LazyTensor::from(&w));
-    // Together.
     let l = loss(&x, &y, &w)?;
     let dw = grad(&l, &[&w])?.remove(0);
     let before = stats(&device);
     eval_all(&[&l, &dw])?;
     assert_eq!(stats(&device).evaluations - before.evaluations, 1);
     assert_eq!((l.to_vec_blocking::<f32>()?, dw.to_vec_blocking::<f32>()?), (expected_loss.clone(), expected.clone()));
-    // The loss first.
     let l = loss(&x, &y, &w)?;
     let dw = grad(&l, &[&w])?.remove(0);
     assert_near(&l.to_vec_blocking::<f32>()?, &expected_loss, 1e-6);
     assert_near(&dw.to_vec_blocking::<f32>()?, &expected, 1e-6);
-    // The gradient first.
     let l = loss(&x, &y, &w)?;
     let dw = grad(&l, &[&w])?.remove(0);
     assert_near(&dw.to_vec_blocking::<f32>()?, &expected, 1e-6);
@@ -62,7 +59,7 @@ fn of_gradients_and_of_cotangents() -> Result<(), Error> {
     let dx = grad_with(&x.exp()?, &weight, &[&x])?.remove(0);
     let expected: Vec<f32> = values.iter().zip(&weights).map(|(x, w)| w * x.exp()).collect();
     assert_near(&dx.to_vec_blocking::<f32>()?, &expected, 1e-5);
-    // With respect to something on the way, and to several.
+    // With respect to an intermediate value, and to several.
     let h = x.sin()?;
     let y = (&h * &h).sum(())?;
     let [dh, dx] = <[LazyTensor; 2]>::try_from(grad(&y, &[&h, &x])?).expect("two");
@@ -76,7 +73,7 @@ fn of_gradients_and_of_cotangents() -> Result<(), Error> {
 fn after_evaluating() -> Result<(), Error> {
     let device = device();
     let (x, y, mut w) = (lazy(&device, [13, 7], 1).0, lazy(&device, [13, 5], 2).0, lazy(&device, [7, 5], 3).0);
-    // As with PyTorch: the loss is printed, then its gradient is asked for, and printed, and the update made.
+    // A PyTorch-like loop: prints the loss, then asks for its gradient, prints that, and updates.
     for _ in 0..3 {
         let expected = {
             let l = loss(&x, &y, &w)?;
@@ -91,7 +88,7 @@ fn after_evaluating() -> Result<(), Error> {
         w = &w - 0.1 * dw;
         w.eval()?;
     }
-    // Two losses on one trunk that is in memory, each with a gradient of its own, one after the other.
+    // Two losses on one materialized trunk, each with its own gradient, one after the other.
     let (x, values) = lazy(&device, [6], 6);
     let trunk = x.exp()?;
     trunk.eval()?;
@@ -103,7 +100,7 @@ fn after_evaluating() -> Result<(), Error> {
         let expected: Vec<f32> = values.iter().map(|&x| of(x)[number]).collect();
         assert_near(&dx.to_vec_blocking::<f32>()?, &expected, 1e-5);
     }
-    // With respect to something on the way that is in memory, while a gradient through it waits.
+    // With respect to a materialized intermediate value, while a gradient through it is pending.
     let [dtrunk, dx] = <[LazyTensor; 2]>::try_from(grad(&losses[1], &[&trunk, &x])?).expect("two");
     assert_near(&dtrunk.to_vec_blocking::<f32>()?, &values, 1e-6);
     assert_near(&dx.to_vec_blocking::<f32>()?, &values.iter().map(|&x| of(x)[1]).collect::<Vec<_>>(), 1e-5);
@@ -116,16 +113,16 @@ fn a_path_that_is_forgotten_is_an_error_and_no_wrong_number() -> Result<(), Erro
     let (x, _) = lazy(&device, [6], 6);
     let h = x.exp()?;
     let dx = grad(&(&h * &h).sum(())?, &[&x])?.remove(0);
-    // An update forgets what it was computed from, and that is remembered of what was held then, in memory or not.
+    // An update drops its graph. Values held at that time remember it, materialized or not.
     let next = &h - 0.1 * &dx;
     next.eval()?;
     assert!(!h.is_evaluated()?);
     for wrt in [&x, &h] {
-        // A way around the evaluated value does not hide it.
+        // A path around the evaluated value does not hide the error.
         let error = grad(&(&next * wrt).sum(())?, &[wrt]).expect_err("forgotten");
         assert!(matches!(error, Error::Evaluated { .. }), "{error}");
     }
-    // An evaluated value may be what gradients are with respect to.
+    // Gradients with respect to an evaluated value are allowed.
     assert!(grad(&(&next * &h).sum(())?, &[&next]).is_ok());
     for error in [
         grad(&x, &[&x]).expect_err("rank"),
@@ -203,9 +200,9 @@ fn checkpoints_are_computed_again() -> Result<(), Error> {
     assert_near(&loss, &expected_loss, 1e-6);
     assert_near(&dw, &expected, 1e-5);
     assert!(text.contains("checkpoint({\n    let v0 = ") && !without.contains("checkpoint"), "{text}");
-    // The backward pass has the product and `tanh` of the forward pass in it again.
+    // The backward pass contains the product and `tanh` of the forward pass again.
     assert!(again >= once + 2, "{again} and {once}");
-    // One in another, and one whose value within is held.
+    // Nested checkpoints, and one with an inner value that is held.
     let held = std::cell::OnceCell::new();
     let outer = checkpoint(|| {
         let inner = block(&x)?;

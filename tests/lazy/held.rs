@@ -1,4 +1,4 @@
-//! Values that are held and not asked for are not written, and recomputed at most once; from then on they are written.
+//! Values that are held but not read are not stored. They are recomputed at most once, and then stored.
 
 use fuse_gpu::{
     Device, Tensor1, Tensor2,
@@ -7,7 +7,6 @@ use fuse_gpu::{
 
 use super::{assert_near, device, lazy};
 
-/// The launches and operations of `work`.
 fn counted(device: &Device, work: impl FnOnce() -> Result<(), Error>) -> Result<(u64, u64), Error> {
     let before = stats(device);
     work()?;
@@ -72,13 +71,13 @@ fn it_is_computed_again_once() -> Result<(), Error> {
     assert!(!a.is_evaluated()?, "held, and not asked for");
     let expected: Vec<f32> = values.iter().map(|x| 2.0 * (x.exp() + 1.0).ln()).collect();
     assert_near(&c.to_vec_blocking::<f32>()?, &expected, 1e-5);
-    // The second evaluation that computes it writes it.
+    // The second evaluation that computes it stores it.
     let d = a.add(&c)?;
     assert_eq!(explain(&[&d])?.written, [0]);
     assert_eq!(counted(&device, || d.eval())?.1, 2);
     assert!(a.is_evaluated()?);
     assert_eq!(counted(&device, || a.sub(&c)?.eval())?.1, 1);
-    // Random numbers are the same again.
+    // Random numbers are reproduced.
     let h = x.dropout(0.5, 7)?;
     let total = h.sum(())?.to_vec_blocking::<f32>()?[0];
     assert!(!h.is_evaluated()?);
@@ -100,7 +99,7 @@ fn a_loop_computes_nothing_twice_from_its_second_round_on() -> Result<(), Error>
     let operations: Vec<u64> =
         (0..4).map(|_| counted(&device, round).map(|(_, operations)| operations)).collect::<Result<_, _>>()?;
     assert_eq!(operations, [3, 2, 2, 2]);
-    // Once it is needed no longer, it is written once more, and then no longer.
+    // When it is no longer needed, it is stored once more, and then no longer.
     let written = || -> Result<(usize, usize), Error> {
         let h = x.exp()?;
         let y = h.sum(1)?;
@@ -130,7 +129,7 @@ fn a_state_that_nobody_asks_for_makes_no_chain() -> Result<(), Error> {
         "{operations:?}"
     );
     assert_near(&state.to_vec_blocking::<f32>()?, &expected, 1e-5);
-    // A sum over all steps that is asked for at the end.
+    // A sum over all steps, read only at the end.
     let (mut w, mut total) = (x.clone(), LazyTensor::from(Tensor1::<f32>::zeros(&device, [1])?));
     let mut operations = vec![];
     for _ in 0..20 {
@@ -157,7 +156,7 @@ fn memory_that_only_held_values_keep_alive_is_bounded() -> Result<(), Error> {
         let mut most = 0;
         for step in 0..60 {
             let x = LazyTensor::from(Tensor1::full(&device, step as f32, [1 << 16])?);
-            // One sum is asked for and one is not; both know the large tensor that they were computed from.
+            // One sum is read and one is not; both refer to the large tensor that they were computed from.
             let y = &x + 1.0;
             kept.push(y.sum(())?);
             left.push(y.mean(())?);
@@ -180,7 +179,7 @@ fn long_loops_compile_nothing_after_a_few_rounds() -> Result<(), Error> {
     let (start, values) = lazy(&device, [7, 5], 1);
     let mut misses = vec![];
     for _ in 0..7 {
-        // Several times as much as may be pending, so that evaluations end somewhere within a step.
+        // Several times the pending limit, so that evaluations end within a step.
         let mut x = start.clone();
         for _ in 0..60 {
             let row = &x + x.roll(0, 1)? + x.roll(0, -1)?;
@@ -194,7 +193,7 @@ fn long_loops_compile_nothing_after_a_few_rounds() -> Result<(), Error> {
     Ok(())
 }
 
-/// The values after so many steps of the loop above.
+/// The values after `steps` of the loop above.
 fn generations(values: &[f32], [rows, columns]: [usize; 2], steps: usize) -> Vec<f32> {
     let mut x: Vec<f64> = values.iter().map(|&x| x.into()).collect();
     for _ in 0..steps {

@@ -1,6 +1,6 @@
-//! What nobody expects of a program that runs for long: odd sizes, odd values, many of everything, odd orders.
+//! Edge cases of long-running programs: odd sizes, odd values, large numbers of things, odd orders.
 //!
-//! Numbers are compared with those of the host in `f64`, or with those of one kernel for each operation.
+//! Results are compared with the host in `f64`, or with one kernel per operation.
 
 use fuse_gpu::{
     Device, Tensor1, Tensor2, Tensor3,
@@ -9,14 +9,14 @@ use fuse_gpu::{
 
 use super::{assert_near, device, lazy, random};
 
-/// As many pending operations as anyone likes.
+/// A limit of pending operations that no test reaches.
 const PATIENT: u32 = 100_000;
 
 fn patient(device: &Device) {
     configure(device, FusionConfig { max_pending: PATIENT, ..FusionConfig::default() });
 }
 
-/// Whether values that `record` gives are the same fused as with a kernel for each operation; NaN is NaN.
+/// Checks that the values of `record` are equal fused and with one kernel per operation; NaN equals NaN.
 fn same_unfused(device: &Device, record: impl Fn() -> Result<Vec<LazyTensor>, Error>) -> Result<Vec<Vec<f32>>, Error> {
     let run = || -> Result<Vec<Vec<f32>>, Error> {
         let values = record()?;
@@ -78,7 +78,7 @@ fn values_that_change_rank() -> Result<(), Error> {
         let total = layers.abs()?.sum([1, 3])?.reshape([2 * 3 * b])?;
         let magnitude = |x: &f32| f64::from(x.abs());
         let row = |at: usize| -> f64 {
-            // Rolled by 2: the pieces are `z`, `x` and `z`, and `z` is `x` in another order along other axes only.
+            // Rolled by 2: the pieces are `z`, `x` and `z`; `z` is `x` permuted along the other axes.
             let from = (at + 3 * b - 2 % (3 * b)) % (3 * b);
             let scale = if (b..2 * b).contains(&from) { 1.0 } else { 2.0 };
             let sum: f64 = (0..a)
@@ -164,7 +164,7 @@ fn numbers_that_are_none() -> Result<(), Error> {
             }]
         );
     }
-    // A mask of minus infinity takes what it hides out of a softmax.
+    // Softmax with a mask of minus infinity.
     let rows = LazyTensor::from(&random(&device, [4, 9], 8));
     let hidden = rows.index(1)?.gt(4)?;
     let weights = hidden.select(f32::NEG_INFINITY, &rows)?.softmax(1)?.to_vec_blocking::<f32>()?;
@@ -225,7 +225,7 @@ fn three_hundred_numbers() -> Result<(), Error> {
 fn many_held_and_many_asked_for() -> Result<(), Error> {
     let device = device();
     let (x, values) = lazy(&device, [21, 2], 10);
-    // Every one of 16 intermediates is held, and computed at most twice.
+    // All 16 intermediates are held, and computed at most twice.
     let mut chain = vec![x.clone()];
     for step in 0..16 {
         chain.push((&chain[step] * 0.9).sin()?);
@@ -238,7 +238,7 @@ fn many_held_and_many_asked_for() -> Result<(), Error> {
         assert_near(&value.to_vec_blocking::<f32>()?, &to_f32(expected.clone()), 1e-5);
     }
     assert!(stats(&device).operations <= 2 * 2 * 16);
-    // 40 outputs, some twice, of several ranks.
+    // 40 outputs, some repeated, of several ranks.
     let before = stats(&device).evaluations;
     let mut outputs: Vec<(LazyTensor, Vec<f64>)> = vec![];
     for number in 0..20 {
@@ -283,7 +283,7 @@ fn dropped_in_odd_orders() -> Result<(), Error> {
         drop(dx);
         assert_near(&e.to_vec_blocking::<f32>()?, &expected, 1e-4);
     }
-    // Nothing is left of what nobody holds.
+    // Memory of dropped values is freed.
     let before = device.memory_report().live_bytes;
     for seed in 0..10 {
         let (big, _) = lazy(&device, [1 << 14], seed);
@@ -318,7 +318,7 @@ fn mistakes_in_the_middle() -> Result<(), Error> {
     }
     let expected = values.iter().map(|&x| (0..5).fold(f64::from(x), |x, round| x * 0.5 + f64::from(round)));
     assert_near(&y.to_vec_blocking::<f32>()?, &to_f32(expected), 1e-5);
-    // A tensor written to fails what reads it, and nothing else.
+    // Writing to a tensor fails its readers, and nothing else.
     let mut tensor = Tensor2::from_vec(&device, vec![1.0f32; 6], [2, 3])?;
     let (stale, fresh) = (LazyTensor::from(&tensor).exp()?, x.exp()?);
     let both = stale.sum(())?.add(&fresh.sum(())?)?;
@@ -328,7 +328,7 @@ fn mistakes_in_the_middle() -> Result<(), Error> {
         assert!(matches!(eval_all(&[&fresh, &stale]), Err(Error::Written { .. })));
     }
     assert_near(&fresh.to_vec_blocking::<f32>()?, &to_f32(values.iter().map(|&x| f64::from(x).exp())), 1e-5);
-    // Tensors that no device has the memory for are an error as well.
+    // Tensors larger than the device's memory are an error as well.
     let huge = x.reshape([4, 6, 1])?.broadcast_to([4usize, 6, 1 << 40]);
     assert!(huge.and_then(|huge| huge.eval()).is_err());
     assert_near(&(&x + 1.0).sum(())?.to_vec_blocking::<f32>()?, &[values.iter().sum::<f32>() + 24.0], 1e-4);
@@ -338,7 +338,7 @@ fn mistakes_in_the_middle() -> Result<(), Error> {
 #[test]
 fn shapes_of_every_kind_in_one_process() -> Result<(), Error> {
     let device = device();
-    // One function for all extents but 1 and 0, whatever comes first.
+    // One function for all extents but 1 and 0, in any order.
     for (round, [b, n]) in [[1, 1], [4, 1], [1, 4], [5, 4], [0, 4], [4, 0], [64, 33], [2, 2]].into_iter().enumerate() {
         let tensor = Tensor3::<f32>::rand(&device, [b, n, 2], round as u64)?;
         let values = tensor.to_vec_blocking()?;

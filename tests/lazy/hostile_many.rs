@@ -1,4 +1,4 @@
-//! Deep graphs, many threads, and the limit of code: what takes a process to its ends.
+//! Deep graphs, many threads, and the code limit.
 
 use std::{process::Command, sync::mpsc};
 
@@ -9,8 +9,8 @@ use super::{assert_near, device, lazy};
 const ROWS: usize = 5;
 const WIDTH: usize = 6;
 
-/// A residual network of `depth` layers `h + 0.1·tanh(h·w)`, and the gradients of the mean of its squares with respect to all weights,
-/// against those of the host.
+/// Compares a residual network of `depth` layers `h + 0.1·tanh(h·w)`, and the gradients of its mean square with respect
+/// to all weights, with the host.
 fn residual(depth: usize) -> Result<(), Error> {
     let device = device();
     configure(&device, FusionConfig { max_pending: 100_000, ..FusionConfig::default() });
@@ -108,7 +108,7 @@ fn gradients_of_too_much_are_one_evaluation() -> Result<(), Error> {
 #[test]
 fn gradients_that_are_one_value() -> Result<(), Error> {
     let device = device();
-    // More of them than a kernel binds buffers.
+    // More operands than a kernel binds buffers.
     for count in [2, 7, 8, 20] {
         let (x, values) = lazy(&device, [9], 1);
         let weights: Vec<(LazyTensor, Vec<f32>)> = (0..count).map(|seed| lazy(&device, [9], 2 + seed)).collect();
@@ -149,7 +149,7 @@ fn sizes_of_many_parts() -> Result<(), Error> {
 fn extents_are_no_way_for_gradients() -> Result<(), Error> {
     let device = device();
     let ((x, _), (w, values)) = (lazy(&device, [6, 4], 1), lazy(&device, [4, 4], 2));
-    // Of both only the extents are used; one is in memory, one is never computed.
+    // Only the extents of both are used; one is materialized, one is never computed.
     let (seen, never) = (x.matmul(&w)?, x.matmul(&w)?.sum(1)?);
     seen.eval()?;
     let extents = [seen.dim(1) * 2usize, never.dim(0) - 4usize];
@@ -180,7 +180,7 @@ fn threads_evaluate_while_others_record() -> Result<(), Error> {
                 for round in 0..25 {
                     let factor = thread as f32 * 0.1 + round as f32 * 0.01;
                     let inner = shared * factor + 1.0;
-                    // Some are evaluated here, some there, some on both sides at once; some are dropped.
+                    // Some are evaluated by this thread, some by the other, some by both at once; some are dropped.
                     let y = inner.exp().expect("recorded");
                     send.send((factor, y.clone())).expect("sent");
                     match round % 4 {
@@ -203,7 +203,8 @@ fn threads_evaluate_while_others_record() -> Result<(), Error> {
             });
         }
     });
-    // Whoever is first: what is asked for, what of it is in memory, and what is written besides make fewer graphs than this.
+    // The bound covers all orders of the threads: combinations of requested, materialized and additionally stored
+    // values.
     let stats = stats(&device);
     assert!(stats.compiled <= 24 && stats.failed == 0, "{stats}");
     Ok(())
@@ -239,7 +240,7 @@ fn gradients_are_shared_by_threads() -> Result<(), Error> {
     Ok(())
 }
 
-/// The limit is the process's: the test starts itself again, and changes it there.
+/// The limit is per process, so the test starts itself again and changes it there.
 #[test]
 fn the_limit_of_code() -> Result<(), Error> {
     const WITHIN: &str = "FUSE_TEST_LIMIT_OF_CODE";
@@ -263,7 +264,7 @@ fn within_a_limit_of_code() -> Result<(), Error> {
     assert!(used > 0 && stats(&device).dropped == 0);
     x.sin()?.cos()?.eval()?;
     let other = stats(&device).code_bytes - used;
-    // Room for one of them: the others go, and are compiled again when they are wanted.
+    // Room for one of them: the others are evicted, and compiled again when needed.
     let limit = used.max(other) + used.min(other) / 2;
     set_code_limit(limit);
     x.neg()?.eval()?;
@@ -276,17 +277,17 @@ fn within_a_limit_of_code() -> Result<(), Error> {
         let stats = stats(&device);
         assert_eq!((stats.dropped, stats.evaluations), (2 * round + 4, 2 * round + 5));
         assert!(stats.code_bytes <= limit, "{stats}");
-        // Its pipelines went as well.
+        // Its pipelines were evicted as well.
         assert_eq!(device.pipelines(), 1);
     }
-    // With room for both, what was used last stays.
+    // With room for both, the most recently used stays.
     set_code_limit(4 * limit);
     for _ in 0..2 {
         assert_near(&x.sin()?.cos()?.to_vec_blocking::<f32>()?, &waves, 1e-5);
         assert_near(&x.exp()?.to_vec_blocking::<f32>()?, &exp, 1e-5);
     }
     assert_eq!(stats(&device).dropped, 8);
-    // An evaluation under way keeps its code, whatever others compile.
+    // A running evaluation keeps its code, whatever others compile.
     set_code_limit(limit);
     std::thread::scope(|scope| {
         let turns = |own: usize| {
@@ -303,7 +304,7 @@ fn within_a_limit_of_code() -> Result<(), Error> {
         let threads: Vec<_> = (0..3).map(|own| scope.spawn(turns(own))).collect();
         threads.into_iter().try_for_each(|thread| thread.join().expect("no panic"))
     })?;
-    // One evaluation that is larger than the limit is an error, each time, for which nothing goes.
+    // An evaluation larger than the limit fails each time, and evicts nothing.
     set_code_limit(1000);
     let dropped = stats(&device).dropped;
     let new = x.tanh()?;

@@ -1,4 +1,4 @@
-//! Sources that one run leaves to the next, and functions that are compiled while a program is built.
+//! Sources persisted between runs, and functions compiled ahead of time.
 
 use std::fs;
 
@@ -54,7 +54,7 @@ fn damaged_and_foreign_files_are_told_and_ignored() -> Result<(), Error> {
         assert!(matches!(error, Error::File { .. }), "{error}");
     }
     assert!(matches!(warm_up(&device, "/nowhere/at/all"), Err(Error::File { .. })));
-    // Cut off anywhere, and changed anywhere: nothing panics, and what is whole is kept.
+    // Truncated or changed anywhere: nothing panics, and intact entries are kept.
     for cut in (15..text.len()).step_by(7).filter(|cut| text.is_char_boundary(*cut)) {
         drop(warm_up_text(&device, &text[..cut])?.wait());
     }

@@ -1,4 +1,4 @@
-//! Lazy tensors as users write them.
+//! Tests of lazy tensors through the public API.
 
 mod basics;
 mod conveniences;
@@ -16,24 +16,22 @@ mod random;
 
 use fuse_gpu::{Device, Tensor, auto::LazyTensor};
 
-/// A device of this test, whose statistics nobody else changes.
+/// A device of this test alone, so that no other test changes its statistics.
 fn device() -> Device {
     Device::blocking().expect("an adapter")
 }
 
-/// Random numbers of a shape.
 fn random<const D: usize>(device: &Device, shape: [usize; D], seed: u64) -> Tensor<f32, D> {
     Tensor::<f32, D>::randn(device, shape, seed).expect("memory")
 }
 
-/// The same as a lazy tensor, with the values.
+/// A random lazy tensor, with its values.
 fn lazy<const D: usize>(device: &Device, shape: [usize; D], seed: u64) -> (LazyTensor, Vec<f32>) {
     let tensor = random(device, shape, seed);
     let values = tensor.to_vec_blocking().expect("values");
     (LazyTensor::from(&tensor), values)
 }
 
-/// Whether values are near those expected.
 fn assert_near(found: &[f32], expected: &[f32], tolerance: f32) {
     assert_eq!(found.len(), expected.len());
     for (index, (a, b)) in found.iter().zip(expected).enumerate() {

@@ -1,6 +1,5 @@
-//! The encoder of all-MiniLM-L6-v2 as a user writes it eagerly, against the `fuse!` functions of `examples/minilm_model`.
-//!
-//! Weights are random, widths those of the model.
+//! The encoder of all-MiniLM-L6-v2 with lazy tensors, compared with the `fuse!` functions of `examples/minilm_model`,
+//! with random weights of the model's widths.
 
 use fuse_gpu::{
     Device, Tensor1, Tensor2,
@@ -15,7 +14,6 @@ const EPS: f32 = 1e-12;
 const WORDS: usize = 50;
 const POSITIONS: usize = 64;
 
-/// `x·wᵀ + b`.
 struct Linear {
     w: LazyTensor,
     b: LazyTensor,
@@ -57,7 +55,7 @@ impl Norm {
     }
 }
 
-/// The heads as a batch axis.
+/// Splits the features into heads, as a batch axis.
 fn heads(x: &LazyTensor) -> Result<LazyTensor, Error> {
     x.reshape([x.dim(0), x.dim(1), Dim::from(HEADS), Dim::from(WIDTH / HEADS)])?.permute(&[0, 2, 1, 3])
 }
@@ -93,7 +91,7 @@ impl Encoder {
     }
 }
 
-/// A layer's tensors, for the `fuse!` function.
+/// A layer's tensors for the `fuse!` function.
 struct Tensors {
     matrices: [Tensor2<f32>; 6],
     biases: [Tensor1<f32>; 6],
@@ -142,7 +140,6 @@ impl Tensors {
     }
 }
 
-/// Uniform numbers around an offset.
 fn uniform<const D: usize>(
     device: &Device,
     shape: [usize; D],
@@ -154,7 +151,7 @@ fn uniform<const D: usize>(
     fuse_gpu::Tensor::from_vec(device, values.iter().map(|x| (2.0 * x - 1.0) * scale + offset).collect(), shape)
 }
 
-/// Lengths from 1 to all of `length`.
+/// Lengths from 1 to `length`.
 fn lengths(device: &Device, batch: usize, length: usize) -> Result<Tensor1<i32>, fuse_gpu::Error> {
     let lengths = (0..batch).map(|text| (length - text * (length - 1) / batch) as i32).collect();
     Tensor1::from_vec(device, lengths, [batch])

@@ -1,7 +1,8 @@
-//! Random programs: what lazy tensors compute, fused and not, is what the interpreter computes of an independent text, and what they
-//! refuse, the language refuses.
+//! Random programs: results of lazy tensors, fused and not, are compared with the interpreter on independently written
+//! source. Both must refuse the same calls.
 //!
-//! The seed follows from the code of the commit (`seed`); `FUSE_SEED` gives another one, and `PROPTEST_CASES` another number of programs.
+//! The seed is derived from the code of the commit (`seed`); `FUSE_SEED` overrides it, and `PROPTEST_CASES` the number
+//! of programs.
 
 mod call;
 mod draw;
@@ -24,10 +25,9 @@ use self::{
 };
 use super::device;
 
-/// The share of elements of programs whose range says little: they are drawn from all operations, of any numbers.
+/// The share of elements without a useful range, since programs use all operations with any numbers.
 const LOOSE_SHARE: f64 = 0.4;
 
-/// Compares a program fused and not.
 fn check_both(device: &Device, program: &Program, order: Order) -> Result<Outcome, String> {
     let mut outcome = program.check(device, order).map_err(|error| format!("fused, {error}"))?;
     let off = FusionConfig { enabled: false, ..FusionConfig::default() };
@@ -36,7 +36,7 @@ fn check_both(device: &Device, program: &Program, order: Order) -> Result<Outcom
     Ok(outcome)
 }
 
-/// Fails with the smallest part of a program that fails.
+/// Fails with the smallest failing part of a program.
 fn fail(device: &Device, seed: u64, program: &Program, order: Order, error: &str) -> ! {
     let smallest = program.shrunk(|part| check_both(device, part, order).is_err());
     let again = check_both(device, &smallest, order).err().unwrap_or_default();
@@ -111,7 +111,7 @@ fn programs() {
     judge_outcome("programs", count, outcome);
 }
 
-/// Whether the parameters of a source have an extent that is a number other than 1.
+/// True if the parameters of a source have a literal extent other than 1.
 fn has_numbers(source: &str) -> bool {
     let params = source.split("->").next().unwrap_or_default();
     let extents = params.split('[').skip(1).filter_map(|rest| rest.split(']').next()).flat_map(|list| list.split(", "));

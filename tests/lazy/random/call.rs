@@ -1,5 +1,5 @@
-//! Calls of methods as data: recorded on lazy tensors, and written as text with literal extents. The text is written by hand, so
-//! that it does not follow what `fuse-auto` writes.
+//! Method calls as data: recorded on lazy tensors, and written as source with literal extents. The source is
+//! hand-written, to be independent of what `fuse-auto` generates.
 
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Rem, Shl, Shr, Sub};
 
@@ -11,7 +11,6 @@ use fuse_gpu::{
     f16,
 };
 
-/// A dtype with a shape.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Type {
     pub(crate) dtype: DType,
@@ -32,14 +31,14 @@ impl Type {
     }
 }
 
-/// An operand: a value by its position, or a number of the host.
+/// An operand: the index of a value, or a number of the host.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Arg {
     Value(usize),
     Number(DType, f64),
 }
 
-/// A size: a number, or what is made of extents of values.
+/// A size: a number, or an expression of extents of values.
 #[derive(Clone, Debug)]
 pub(crate) enum Size {
     Number(usize),
@@ -49,7 +48,7 @@ pub(crate) enum Size {
 }
 
 impl Size {
-    /// What it is for values of these types.
+    /// Evaluates it for values of these types.
     pub(crate) fn extent(&self, types: &[Type]) -> usize {
         match self {
             Self::Number(number) => *number,
@@ -74,14 +73,13 @@ impl Size {
 pub(crate) struct Call {
     pub(crate) name: &'static str,
     pub(crate) operands: Vec<Arg>,
-    /// The axes, or the axis; of reductions `None` is all.
+    /// The axes, or the axis; for reductions, `None` means all.
     pub(crate) axes: Option<Vec<i32>>,
     pub(crate) sizes: Vec<Size>,
-    /// Of reductions, whether axes stay; of binary operations, whether Rust's operator is used.
+    /// For reductions: keep the axes. For binary operations: use Rust's operator.
     pub(crate) flag: bool,
-    /// What a cast is to.
+    /// The target of a cast.
     pub(crate) dtype: DType,
-    /// The correction of a variance.
     pub(crate) correction: u32,
 }
 
@@ -98,7 +96,7 @@ impl Call {
         Self { sizes, ..self }
     }
 
-    /// The values that it uses as operands.
+    /// Its operands that are values.
     pub(crate) fn values(&self) -> impl Iterator<Item = usize> + '_ {
         self.operands.iter().filter_map(|operand| match operand {
             Arg::Value(value) => Some(*value),
@@ -106,7 +104,7 @@ impl Call {
         })
     }
 
-    /// The expression, with the extents that values of these types have.
+    /// The source of the expression, with extents of values of these types.
     pub(crate) fn text(&self, names: &[String], types: &[Type]) -> String {
         let operands: Vec<String> = self.operands.iter().map(|operand| operand_text(*operand, names)).collect();
         let all = operands.join(", ");
@@ -126,7 +124,7 @@ impl Call {
         let type_of = |operand: &Arg| if let Arg::Value(value) = operand { types.get(*value) } else { None };
         let ranks: Vec<usize> = self.operands.iter().map(|operand| type_of(operand).map_or(0, Type::rank)).collect();
         let counts = type_of(&self.operands[0]).is_some_and(|ty| ty.dtype == DType::Bool);
-        // Truth values are counted.
+        // Reductions of truth values count them.
         let x = &match self.name {
             "sum" if counts => format!("({x} as i32)"),
             "mean" if counts => format!("({x} as f32)"),
@@ -134,7 +132,7 @@ impl Call {
         };
         match self.name {
             "cast" => format!("{x} as {}", self.dtype),
-            // A vector is a row or a column.
+            // `dot` for two vectors; otherwise a vector becomes a row or a column.
             "matmul" if ranks == [1, 1] => format!("dot({all})"),
             "matmul" if ranks[0] == 1 && ranks[1] > 1 => {
                 format!("squeeze(matmul(unsqueeze({x}, axis = 0), {last}), axis = {})", ranks[1] - 2)
@@ -181,7 +179,6 @@ impl Call {
         format!("{name}({x}{axes}{keepdim}{correction})")
     }
 
-    /// Records it.
     pub(crate) fn record(&self, values: &[LazyTensor]) -> Result<Vec<LazyTensor>, Error> {
         let operand = |position: usize| operand(self.operands[position], values);
         let value = |position: usize| match self.operands[position] {
@@ -352,7 +349,6 @@ fn pair(call: &Call, values: &[LazyTensor]) -> Result<LazyTensor, Error> {
     }
 }
 
-/// An operator of Rust.
 fn operate<L, R>(name: &str, left: L, right: R) -> LazyTensor
 where
     L: Add<R, Output = LazyTensor>
@@ -382,7 +378,7 @@ where
 }
 
 impl Size {
-    /// The values whose extents it names.
+    /// The values whose extents it uses.
     fn values(&self) -> Vec<usize> {
         match self {
             Self::Number(_) => vec![],
@@ -404,12 +400,12 @@ impl Size {
 }
 
 impl Call {
-    /// The values that it uses, also only for their extents.
+    /// The values it uses, including those used only for their extents.
     pub(crate) fn all_values(&self) -> Vec<usize> {
         self.values().chain(self.sizes.iter().flat_map(Size::values)).collect()
     }
 
-    /// How many values it gives.
+    /// The number of its results.
     pub(crate) fn results(&self) -> usize {
         match (self.name, &self.sizes[..]) {
             ("split", sizes) => sizes.len().max(1),
@@ -418,7 +414,7 @@ impl Call {
         }
     }
 
-    /// Gives the values that it uses other positions.
+    /// Replaces the indices of values.
     pub(crate) fn rename(&mut self, places: &[usize]) {
         for operand in &mut self.operands {
             if let Arg::Value(value) = operand {
@@ -428,7 +424,7 @@ impl Call {
         self.sizes.iter_mut().for_each(|size| size.rename(places));
     }
 
-    /// Whether only a launch of the text finds what recording refuses: an index into an axis without elements.
+    /// True if only a launch of the source detects what recording refuses: an index into an axis without elements.
     pub(crate) fn is_checked_later(&self, types: &[Type]) -> bool {
         let [Arg::Value(x), Arg::Value(ids)] = self.operands[..] else { return false };
         let axis = if self.name == "embedding" { 0 } else { self.axes.as_ref().map_or(0, |axes| axes[0]) };

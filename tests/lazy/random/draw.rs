@@ -1,4 +1,4 @@
-//! Draws calls: mostly ones that fit, sometimes anything.
+//! Draws calls: mostly valid ones, sometimes anything.
 
 mod operands;
 
@@ -15,7 +15,7 @@ use fuse_test_support::{
 
 use super::call::{Arg, Call, OPERATORS, Size, Type};
 
-/// Elements of the largest value.
+/// Most elements of a value.
 pub(crate) const MAX_ELEMENTS: usize = 4096;
 
 const INDICES: [DType; 2] = [DType::I32, DType::U32];
@@ -23,7 +23,7 @@ const INDICES: [DType; 2] = [DType::I32, DType::U32];
 pub(crate) const REDUCTIONS: &[&str] =
     &["sum", "prod", "amax", "amin", "mean", "var", "logsumexp", "norm", "any", "all", "argmax", "argmin"];
 
-/// The methods that are neither in the tables of pointwise operations nor reductions.
+/// Methods other than pointwise operations and reductions.
 const OTHERS: &[&str] = &[
     "select",
     "clamp",
@@ -69,10 +69,10 @@ const OTHERS: &[&str] = &[
     "stop_gradient",
 ];
 
-/// The methods that need numbers as sizes: with them, other extents are another function.
+/// Methods that need literal sizes: other extents make another function.
 const LITERAL: &[&str] = &["slice", "split", "chunk", "one_hot", "pad", "repeat", "tile", "group_norm", "glu"];
 
-/// The methods whose results are no floats, or no numbers.
+/// Methods whose results are not floats, or not numbers.
 const DISCRETE: &[&str] = &[
     "not",
     "popcount",
@@ -103,28 +103,27 @@ const DISCRETE: &[&str] = &[
     "ge",
 ];
 
-/// All methods.
 pub(crate) fn names() -> Vec<&'static str> {
     let table = UNARY.iter().chain(BINARY).map(|row| row.name);
     table.chain(REDUCTIONS.iter().copied()).chain(OTHERS.iter().copied()).collect()
 }
 
-/// What programs are made of.
+/// The distribution of programs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Style {
-    /// Of a hundred choices, how many are anything, whether or not it fits.
+    /// Percentage of choices that are made without regard to validity.
     pub(crate) wild: u64,
-    /// Whether all sizes are extents of values.
+    /// True if all sizes are extents of values.
     pub(crate) open: bool,
-    /// Whether values are floats.
+    /// True if all values are floats.
     pub(crate) floats: bool,
 }
 
-/// Draws calls on values that it knows the types of, and parameters for them.
+/// Draws calls on typed values, and parameters for them.
 pub(crate) struct Draw {
     pub(crate) numbers: Numbers,
     pub(crate) types: Vec<Type>,
-    /// The parameters that calls asked for since somebody took note of them.
+    /// Parameters requested by calls since this was last reset.
     pub(crate) wanted: usize,
     style: Style,
     extents: Vec<usize>,
@@ -161,7 +160,6 @@ impl Draw {
         self.one(&extents)
     }
 
-    /// A new parameter.
     pub(crate) fn param(&mut self, dtype: DType, shape: Vec<usize>) -> usize {
         self.types.push(Type { dtype, shape });
         self.wanted += 1;
@@ -169,7 +167,7 @@ impl Draw {
     }
 
     fn dtype(&mut self, dtypes: &[DType]) -> DType {
-        // Mostly `f32`, as in programs of users.
+        // Mostly `f32`, as in real programs.
         if dtypes.contains(&DType::F32) && self.chance(50) { DType::F32 } else { self.one(dtypes) }
     }
 
@@ -193,7 +191,7 @@ impl Draw {
         self.param(dtype, shape)
     }
 
-    /// A value of one of these dtypes and ranks, one of the last more often.
+    /// A value of one of these dtypes and ranks; recent values are more likely.
     fn value(&mut self, dtypes: &[DType], rank: RangeInclusive<usize>) -> usize {
         let wild = self.is_wild() && !self.types.is_empty();
         let fits = |ty: &Type| wild || dtypes.contains(&ty.dtype) && rank.contains(&ty.rank());
@@ -205,7 +203,6 @@ impl Draw {
         if self.chance(70) { found[found.len() - 1 - back] } else { self.one(&found) }
     }
 
-    /// A value of a type.
     fn like(&mut self, dtype: DType, shape: Vec<usize>) -> usize {
         if self.is_wild() {
             return self.value(&ALL, 0..=6);
@@ -217,7 +214,7 @@ impl Draw {
         }
     }
 
-    /// A value that broadcasts with another one.
+    /// A value that broadcasts with `x`.
     fn partner(&mut self, x: usize) -> usize {
         let Type { dtype, mut shape } = self.types[x].clone();
         let dropped = if self.chance(25) { self.numbers.below(shape.len() as u64 + 1) as usize } else { 0 };
@@ -230,7 +227,7 @@ impl Draw {
         self.like(dtype, shape)
     }
 
-    /// A number that every float holds exactly, or an integer.
+    /// A number that every float represents exactly, or an integer.
     fn number(&mut self, dtype: DType) -> Arg {
         let dtype = if self.is_wild() { self.one(&ALL) } else { dtype };
         match dtype {
@@ -246,7 +243,7 @@ impl Draw {
         if self.chance(25) { self.number(dtype) } else { Arg::Value(self.partner(x)) }
     }
 
-    /// One number: of the host, or a value of rank 0.
+    /// A scalar: of the host, or a value of rank 0.
     fn single(&mut self, dtype: DType, number: f64) -> Arg {
         match self.numbers.below(8) {
             0 => Arg::Value(self.like(dtype, vec![])),
@@ -260,7 +257,7 @@ impl Draw {
         (self.numbers.below(2 * rank.max(1) as u64) as i64 - rank) as i32
     }
 
-    /// Some axes of a value, each once.
+    /// Distinct axes of a value.
     fn some_axes(&mut self, rank: usize) -> Vec<i32> {
         if self.is_wild() {
             return (0..self.numbers.below(3)).map(|_| self.axis(rank)).collect();
@@ -277,7 +274,7 @@ impl Draw {
         axes
     }
 
-    /// The size of an axis of a value, as a number or not.
+    /// The size of an axis of a value, as a number or symbolic.
     fn size_of(&mut self, value: usize, axis: usize) -> Size {
         if self.style.open || self.chance(60) {
             Size::Axis(value, axis)
@@ -291,7 +288,7 @@ impl Draw {
         Size::Number((1 - wild + self.numbers.below(4)) as usize)
     }
 
-    /// Any method, those of many kinds not more often than others.
+    /// Any method; large families are not more likely than small ones.
     pub(crate) fn any(&mut self) -> Call {
         let open = self.style.open;
         let floats = self.style.floats;
@@ -308,7 +305,6 @@ impl Draw {
         }
     }
 
-    /// A call of a method.
     pub(crate) fn call(&mut self, name: &'static str) -> Call {
         if let Some(row) = UNARY.iter().find(|row| row.name == name) {
             let dtypes: Vec<DType> = ALL.into_iter().filter(|dtype| row.takes.contains(*dtype)).collect();

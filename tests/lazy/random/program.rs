@@ -20,25 +20,23 @@ use super::{
     draw::{Draw, MAX_ELEMENTS, REDUCTIONS, Style},
 };
 
-/// With so many parameters, a program is long enough.
+/// The number of parameters that ends a program.
 const MAX_PARAMS: usize = 10;
 
-/// What a program does next.
 #[derive(Clone, Debug)]
 enum Step {
     Param,
-    /// A call, and how many values it gives.
+    /// A call, and the number of its results.
     Call(Call, usize),
 }
 
-/// The gradients of the sum of all elements of some values.
+/// Gradients of the sum of all elements of some values.
 #[derive(Clone, Debug)]
 pub(crate) struct Gradient {
     of: Vec<usize>,
     wrt: Vec<usize>,
 }
 
-/// A program.
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
     /// The types of all values in order.
@@ -49,7 +47,7 @@ pub(crate) struct Program {
     seed: u64,
 }
 
-/// How often calls were refused, and how often not.
+/// Numbers of refused and of accepted calls.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Verdicts {
     pub(crate) accepted: usize,
@@ -61,7 +59,7 @@ impl Program {
         Self { types: vec![], steps: vec![], outputs: vec![], gradient: None, seed }
     }
 
-    /// A program of so many calls, with how many of those drawn were refused.
+    /// Draws a program of `calls` calls, and counts refused ones.
     pub(crate) fn draw(device: &Device, seed: u64, calls: usize, style: Style) -> Result<(Self, Verdicts), String> {
         let (mut draw, mut program) = (Draw::new(seed, style), Self::new(seed));
         let mut values = vec![];
@@ -78,7 +76,7 @@ impl Program {
         Ok((program, verdicts))
     }
 
-    /// Adds the parameters that were drawn and a call, if lazy tensors and the language accept it; both must agree.
+    /// Adds the drawn parameters and a call, if lazy tensors and the language accept it; both must agree.
     pub(crate) fn extend(
         &mut self,
         device: &Device,
@@ -107,13 +105,13 @@ impl Program {
         self.steps.iter().filter(|step| matches!(step, Step::Param)).count()
     }
 
-    /// What a parameter is given.
+    /// The data of a parameter.
     fn input(&self, value: usize) -> Value {
         let Type { dtype, shape } = &self.types[value];
         data::ordinary(*dtype, shape, &mut Numbers::new(self.seed.wrapping_add(value as u64)))
     }
 
-    /// The positions of values that calls gave.
+    /// The indices of call results.
     fn results(&self) -> Vec<usize> {
         let mut at = 0;
         let mut results = vec![];
@@ -129,8 +127,9 @@ impl Program {
         results
     }
 
-    /// The values that may be another one under a second name to the language, and not to lazy tensors: what calls give that may change
-    /// nothing, such as `concat([x])` and sums over an extent of 1, and chains of reshapes, which may lead back to where they began.
+    /// Values that can alias another one in the language, but not as lazy tensors: results of calls that can be the
+    /// identity, such as `concat([x])` and sums over an extent of 1, and chains of reshapes, which can lead back to the
+    /// original shape.
     fn same(&self) -> Vec<usize> {
         let (mut at, mut same, mut reshapes) = (0, vec![], vec![]);
         for step in &self.steps {
@@ -156,7 +155,7 @@ impl Program {
         same
     }
 
-    /// Up to three values that nothing uses, and sometimes others.
+    /// Chooses up to three unused values as outputs, and sometimes others.
     pub(crate) fn choose_outputs(&mut self, draw: &mut Draw) {
         let used: Vec<usize> = self
             .steps
@@ -173,7 +172,7 @@ impl Program {
         }
     }
 
-    /// Asks for gradients of the sums of some values with respect to others, if there are floats.
+    /// Adds gradients of the sums of some values with respect to others, if there are floats.
     pub(crate) fn differentiate(&mut self, seed: u64) {
         let mut numbers = Numbers::new(seed);
         let is_float = |value: &usize| self.types[*value].dtype.is_float();
@@ -188,7 +187,7 @@ impl Program {
         self.gradient = (!of.is_empty() && !wrt.is_empty()).then_some(Gradient { of, wrt });
     }
 
-    /// Leaves out values of a gradient one after the other until it is one that the language accepts.
+    /// Removes values from a gradient one by one until the language accepts it.
     pub(crate) fn fit_gradient(&mut self) {
         while graphs(&self.text()).is_err() {
             match &mut self.gradient {
@@ -207,7 +206,6 @@ impl Program {
         (0..self.types.len()).map(name).collect()
     }
 
-    /// The function.
     pub(crate) fn text(&self) -> String {
         let names = self.names();
         let (mut params, mut lets, mut at) = (vec![], String::new(), 0);
@@ -241,7 +239,7 @@ impl Program {
         format!("pub fn program({}) -> {} {{\n{lets}    {}\n}}\n", params.join(", "), tuple(&types), tuple(&results))
     }
 
-    /// Records it, and gives the values that it computes: the outputs, the loss, the gradients.
+    /// Records it, and returns its outputs, loss and gradients.
     pub(crate) fn record(&self, device: &Device) -> Result<Vec<LazyTensor>, String> {
         let mut values: Vec<LazyTensor> = vec![];
         for step in &self.steps {
@@ -267,7 +265,7 @@ impl Program {
         Ok(results)
     }
 
-    /// The same calls for other extents of the parameters, if they fit.
+    /// The same calls for other extents of the parameters, if they are valid.
     pub(crate) fn with_extents(&self, device: &Device, extent: impl Fn(usize) -> usize) -> Option<Self> {
         let mut other = Self { types: vec![], ..self.clone() };
         let mut values: Vec<LazyTensor> = vec![];
@@ -292,7 +290,7 @@ impl Program {
         other.types.iter().all(|ty| ty.elements() <= 16 * MAX_ELEMENTS).then_some(other)
     }
 
-    /// What results may be, or the interpreter's refusal of these extents.
+    /// The acceptable results, or the interpreter's refusal of these extents.
     fn expected(&self) -> Result<Expected, String> {
         let mut graphs = graphs(&self.text())?;
         let graph: Graph = graphs.remove(0);
@@ -307,7 +305,7 @@ impl Program {
         Ok(Expected { types, values: run_bounded(&graph, &inputs, Stores::EveryNode) })
     }
 
-    /// Compares what is recorded with the text: types, sources and values.
+    /// Compares the recorded graph with the source: types, sources and values.
     pub(crate) fn check(&self, device: &Device, order: Order) -> Result<Outcome, String> {
         let expected = self.expected()?;
         let lazies = self.record(device)?;
@@ -330,14 +328,14 @@ impl Program {
         let values = values.and_then(|()| lazies.iter().map(download).collect::<Result<Vec<Value>, String>>());
         match (expected.values, values) {
             (Ok(expected), Ok(values)) => compare(&expected, &values).map_err(|error| format!("{error}\n{source}")),
-            // What the interpreter refuses, a launch refuses.
+            // A launch refuses what the interpreter refuses.
             (Err(_), Err(_)) => Ok(Outcome::default()),
             (Ok(_), Err(error)) => Err(error),
             (Err(refusal), Ok(_)) => Err(format!("expected the error `{refusal}`, found results")),
         }
     }
 
-    /// The first call whose own results are wrong, for reports.
+    /// The first failing call with its ancestors, for reports.
     pub(crate) fn shrunk(&self, fails: impl Fn(&Self) -> bool) -> Self {
         let mut smallest = self.clone();
         for last in self.results() {
@@ -351,7 +349,7 @@ impl Program {
         smallest
     }
 
-    /// For each value, whether one of these is computed from it, or is itself it; all values of a call, if one is needed.
+    /// Marks the ancestors of `of`, including themselves; if a call has a marked result, all its results.
     fn needed(&self, of: &[usize]) -> Vec<bool> {
         let mut needed = vec![false; self.types.len()];
         of.iter().for_each(|&value| needed[value] = true);
@@ -370,7 +368,7 @@ impl Program {
         needed
     }
 
-    /// Leaves out what no output needs.
+    /// Removes everything that no output needs.
     fn keep_needed(&mut self) {
         let needed = self.needed(&self.outputs);
         let mut start = 0;
@@ -403,7 +401,7 @@ struct Expected {
     values: Result<Vec<fuse_compiler::interp::Tensor<fuse_compiler::interp::Bounded>>, InterpError>,
 }
 
-/// What is evaluated first.
+/// The order of evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
     Together,
@@ -416,12 +414,11 @@ fn tuple(items: &[String]) -> String {
     if let [only] = items { only.clone() } else { format!("({})", items.join(", ")) }
 }
 
-/// The type of a value that was recorded.
 pub(crate) fn type_of(value: &LazyTensor) -> Type {
     Type { dtype: value.dtype().expect("recorded"), shape: value.shape().expect("recorded") }
 }
 
-/// Whether a text is a correct program without remarks.
+/// Checks that the source is a correct program without warnings.
 pub(crate) fn correct(text: &str) -> Result<(), String> {
     let tokens = text.parse().map_err(|error| format!("{error}\n{text}"))?;
     let items = fuse_compiler::front::items(tokens);
@@ -433,7 +430,8 @@ pub(crate) fn correct(text: &str) -> Result<(), String> {
     }
 }
 
-/// Records a call, and asks the language about the same call: its results if both accept it, nothing if both refuse it.
+/// Records a call, and checks the same call in the language: `Some` results if both accept it, `None` if both refuse
+/// it.
 pub(crate) fn judge(call: &Call, types: &[Type], values: &[LazyTensor]) -> Result<Option<Vec<LazyTensor>>, String> {
     let names: Vec<String> = (0..types.len()).map(|value| format!("x{value}")).collect();
     let mut used: Vec<usize> = call.values().collect();
@@ -460,7 +458,6 @@ pub(crate) fn judge(call: &Call, types: &[Type], values: &[LazyTensor]) -> Resul
     }
 }
 
-/// Puts a value on a device.
 pub(crate) fn upload(device: &Device, value: &Value) -> LazyTensor {
     let (data, shape) = (value.data.iter().copied(), &value.shape);
     match value.dtype {

@@ -1,8 +1,8 @@
-//! Which programs a run draws: by the code of a commit, or by the seed that `FUSE_SEED` asks for, and how many.
+//! Seed and number of random programs, from the code of the commit, or from `FUSE_SEED` and `PROPTEST_CASES`.
 
 use std::io::Write as _;
 
-/// The seed where there is no repository.
+/// The seed without a repository.
 const FALLBACK: u64 = 0x6c61_7a79;
 
 /// The seed of this run, which it prints.
@@ -17,7 +17,7 @@ pub(crate) fn say(form: &str, text: &str) {
     let _ = writeln!(std::io::stderr(), "random lazy {form}: {text}");
 }
 
-/// How many programs are drawn: so many unless `PROPTEST_CASES` says otherwise.
+/// The number of programs: `usual`, or `PROPTEST_CASES`.
 pub(crate) fn cases(usual: u64) -> u64 {
     std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
 }

@@ -1,4 +1,4 @@
-//! What calls need besides their first operand.
+//! Draws operands after the first.
 
 use fuse_gpu::auto::DType;
 use fuse_test_support::operations::ALL;
@@ -48,7 +48,7 @@ impl Draw {
         self.like(dtype, shape)
     }
 
-    /// All axes in some order.
+    /// A permutation of all axes.
     pub(super) fn order(&mut self, rank: usize) -> Vec<i32> {
         if self.is_wild() {
             return (0..rank).map(|_| self.axis(rank)).collect();
@@ -60,7 +60,7 @@ impl Draw {
         axes.into_iter().map(|axis| if self.chance(20) { axis - rank as i32 } else { axis }).collect()
     }
 
-    /// Merged axes, axes cut in two, or more of them.
+    /// A shape with axes merged, split, or added.
     pub(super) fn reshape(&mut self, x: usize) -> Vec<Size> {
         let shape = self.types[x].shape.clone();
         let mut sizes: Vec<Size> = (0..shape.len()).map(|axis| self.size_of(x, axis)).collect();
