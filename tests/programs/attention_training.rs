@@ -1,10 +1,10 @@
-//! A network of one attention block as a user trains it: every step one call, with sequences of any length in one process, and
-//! gradients that agree with those of a plan that stores scores.
+//! Training of an attention block: every step is one call, sequence lengths change within a process, and gradients
+//! agree with those of a plan that stores scores.
 
 use fuse_gpu::{Device, Error, Tensor2, Tensor3, fuse};
 
 fuse! {
-    /// What a block of causal attention with two heads adds to its input.
+    /// The update of a residual block of causal attention with two heads.
     fn block(x: f32[B, S, 16], wq: f32[16, 16], wk: f32[16, 16], wv: f32[16, 16], wo: f32[16, 16]) -> f32[B, S, 16] {
         let q = permute(reshape(matmul(x, wq), [B, S, 2, 8]), [0, 2, 1, 3]);
         let k = permute(reshape(matmul(x, wk), [B, S, 2, 8]), [0, 2, 1, 3]);
@@ -25,7 +25,6 @@ fuse! {
         (loss, wq - rate * dq, wk - rate * dk, wv - rate * dv, wo - rate * dw)
     }
 
-    /// The gradients alone.
     pub fn gradients(
         x: f32[B, S, 16], y: f32[B, S, 16], wq: f32[16, 16], wk: f32[16, 16], wv: f32[16, 16], wo: f32[16, 16],
     ) -> (f32[16, 16], f32[16, 16], f32[16, 16], f32[16, 16]) {
@@ -33,7 +32,7 @@ fuse! {
         grad(sum(error * error), wrt = [wq, wk, wv, wo])
     }
 
-    /// The same with a kernel for each operation, every value of which is stored.
+    /// The same with one kernel per operation; every value is stored.
     #[no_fuse]
     pub fn gradients_stored(
         x: f32[B, S, 16], y: f32[B, S, 16], wq: f32[16, 16], wk: f32[16, 16], wv: f32[16, 16], wo: f32[16, 16],
@@ -49,7 +48,7 @@ fn device() -> Device {
     Device::builder().without_pipeline_cache().build_blocking().expect("tests need an adapter")
 }
 
-/// A sequence, and what is wanted of it: each token is to get the mean of all tokens so far, which attention can give.
+/// A sequence and its targets, which attention can represent: each token's target is the mean of all tokens so far.
 fn lesson(device: &Device, length: usize, seed: u64) -> Result<[Tensor3<f32>; 2], Error> {
     let x = Tensor3::<f32>::randn(device, [1, length, WIDTH], seed)?;
     let tokens = x.to_vec_blocking()?;
@@ -64,7 +63,6 @@ fn lesson(device: &Device, length: usize, seed: u64) -> Result<[Tensor3<f32>; 2]
     Ok([x, Tensor3::from_vec(device, wanted, [1, length, WIDTH])?])
 }
 
-/// Small weights.
 fn weights(device: &Device) -> Result<[Tensor2<f32>; 4], Error> {
     let weight = |seed: u64| -> Result<Tensor2<f32>, Error> {
         let numbers = Tensor2::<f32>::randn(device, [WIDTH, WIDTH], seed)?.to_vec_blocking()?;
@@ -73,7 +71,7 @@ fn weights(device: &Device) -> Result<[Tensor2<f32>; 4], Error> {
     Ok([weight(1)?, weight(2)?, weight(3)?, weight(4)?])
 }
 
-/// Lengths below, at and beyond tiles, which change from step to step.
+/// Lengths below, at and beyond tile sizes, which change from step to step.
 const LENGTHS: [usize; 8] = [33, 1, 64, 7, 97, 16, 2, 45];
 
 #[test]

@@ -1,5 +1,5 @@
-//! The parts of `benches/kernels` in which a mistake would show only as a wrong number. That benchmark has a `main` of its
-//! own, so its modules are tested from here.
+//! Tests parts of `benches/kernels` where a mistake would show only as a wrong number. That benchmark has its own
+//! `main`, so its modules are tested from here.
 
 use std::time::Duration;
 
@@ -101,7 +101,7 @@ fn plans_move_what_their_kernels_read_and_write() {
     let (fused, unfused) = (moved(&linear::FUNCTION), moved(&linear_unfused::FUNCTION));
     assert_eq!(fused.bytes, 4 * (x + w + b + y) as u64);
     assert_eq!(unfused.bytes, 4 * ((x + w + y) + (y + b + y) + (y + y)) as u64);
-    // A product may take a second dispatch where its depth is shared.
+    // A product may take a second dispatch if it splits the depth.
     assert_eq!(unfused.dispatches, fused.dispatches + 2);
 }
 
@@ -122,7 +122,7 @@ fn floors_are_bytes_over_bandwidth_and_dispatches() {
     assert!(Rates { bandwidth: 0.0, dispatch: micros(0) }.floor(Moved { bytes: 8, dispatches: 1 }).bytes > micros(0));
 }
 
-/// What software adapters cannot run is at least sound for every driver.
+/// Validation covers kernels that software adapters cannot run.
 #[test]
 fn texts_by_hand_are_valid() {
     use by_hand_texts::{COPY, HALVES, factors, floats, matrices};
@@ -134,7 +134,7 @@ fn texts_by_hand_are_valid() {
         let options = naga::back::spv::Options { lang_version: (1, 6), ..Default::default() };
         naga::back::spv::write_vec(&module, &info, &options, None).unwrap_or_else(|e| panic!("{e:?}\n{text}"));
     }
-    // Two by four matrices in each of four subgroups, four steps an iteration.
+    // Two by four matrices in each of four subgroups, four steps per iteration.
     let kernel = matrices(16, 4);
     assert_eq!(kernel.flops, (4 * 8 * 4 * 4 * 2 * 16 * 16 * 16) as f64);
     assert_eq!((kernel.values, kernel.expected), (4 * 8 * 256, 1.0));
@@ -144,7 +144,7 @@ fn texts_by_hand_are_valid() {
     assert_eq!(floats(8).flops, (128 * 8 * 8 * 8 * 4 * 2) as f64);
 }
 
-/// Of each dtype and each kind of bar there is a case, and each case is one that rivals can be asked for.
+/// Every dtype and every kind of bar has a case, and the programs of other libraries can parse every case.
 #[test]
 fn bars_name_cases_once() {
     let bars = fuse_bench_results::bars::Bars::load().unwrap();

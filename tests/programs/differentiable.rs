@@ -1,4 +1,5 @@
-//! `#[differentiable]` as users write it: layers that a Rust loop stacks, trained through `pullback`, beside a step of one function.
+//! `#[differentiable]`: layers stacked by a Rust loop and trained through `pullback`, compared with a step in one
+//! function.
 
 use fuse_gpu::{
     __private::reference::Value, Device, Element, Error, Q8, QTensor, QuantScheme, Tensor, Tensor0, Tensor1, Tensor2,
@@ -9,7 +10,6 @@ mod activations {
     use fuse_gpu::fuse;
 
     fuse! {
-        /// An activation of another block.
         pub fn soft(x: f32[M, N]) -> f32[M, N] {
             tanh(x)
         }
@@ -25,13 +25,12 @@ fuse! {
         x + soft(matmul(x, w) + b)
     }
 
-    /// The loss of the scores that the first three columns are.
+    /// The loss of the logits in the first three columns.
     #[differentiable(h)]
     fn loss(h: f32[B, H], classes: i32[B]) -> f32 {
         mean(cross_entropy(slice(h, axis = 1, start = 0, end = 3), classes))
     }
 
-    /// A step of two layers as one function.
     fn step_of_two(
         x: f32[B, H], classes: i32[B], w1: f32[H, H], b1: f32[H], w2: f32[H, H], b2: f32[H], rate: f32,
     ) -> (f32, f32[H, H], f32[H], f32[H, H], f32[H]) {
@@ -132,26 +131,25 @@ fn a_loop_of_layers_agrees_with_one_function() {
 }
 
 fuse! {
-    /// Several results, of which one has no cotangent, for any float.
+    /// Several results, one of them without a cotangent, for any float.
     #[differentiable(x, w)]
     fn parts<T: Float>(x: T[M, K], w: T[K, N], scale: f32) -> (T[M, N], i32[M], T[M]) {
         let y = tanh(matmul(x, w) * (scale as T));
         (y, argmax(y, axis = 1), sum(y * y, axis = 1))
     }
 
-    /// A weight that has no gradient.
     #[differentiable(x)]
     fn through_quantized(x: f32[M, K], w: q8[K, N]) -> f32[M, N] {
         gelu(matmul(x, w))
     }
 
-    /// Of its argument nothing but the shape matters to the gradient.
+    /// The gradient depends only on the argument's shape.
     #[differentiable]
     fn total(x: f32[M, N]) -> f32 {
         2.0 * sum(x)
     }
 
-    /// Its gradient needs nothing but the cotangent.
+    /// The gradient depends only on the cotangent.
     #[differentiable]
     fn twice(x: f32[M, N]) -> f32[M, N] {
         2.0 * x
@@ -181,7 +179,7 @@ fn every_form_agrees_with_the_interpreter() {
         close_to_value(&y, &expected_y, tolerance);
         close_to_value(&places, &expected_places, 0.0);
         close_to_value(&squares, &expected_squares, tolerance);
-        // As often as one likes, also from a copy when the original is gone.
+        // Repeatedly, also from a clone after the original was dropped.
         let first = pullback.apply(&g, &h).unwrap();
         let copy = pullback.clone();
         drop((pullback, y, squares));
@@ -248,7 +246,7 @@ fn plans_are_there_to_read() {
     assert_eq!(parts::vjp::function::<f32>().results.len(), 2);
 }
 
-/// What is wrong is named: kernel, argument, what was expected and what was found.
+/// The error names kernel, argument, expected and found shape.
 #[test]
 fn a_cotangent_of_another_shape_is_an_error() {
     let device = device();
@@ -258,7 +256,7 @@ fn a_cotangent_of_another_shape_is_an_error() {
     let error = twice::vjp(&x, &wrong).map(drop).map_err(message).unwrap_err();
     let expected = "kernel `twice::vjp`, argument `cotangent`, axis 1 (`N`): expected 5 (from `x`, axis 1), found 4";
     assert_eq!(error, expected);
-    // Nothing that is kept has this shape.
+    // No saved value has this shape.
     let (_, pullback) = twice::pullback(&x).unwrap();
     let error = pullback.apply(&wrong).map(drop).map_err(message).unwrap_err();
     let expected = "kernel `twice::pullback::apply`, argument `cotangent`, axis 1 (`N`): expected 5 (from result 0, axis 1), found 4";

@@ -22,7 +22,6 @@ fn assert_close(found: &[f32], expected: &[f32]) {
     }
 }
 
-/// x·w of row-major matrices.
 fn matmul(x: &[f32], w: &[f32], [m, k, n]: [usize; 3]) -> Vec<f32> {
     let dot = |i: usize, j: usize| (0..k).map(|l| x[i * k + l] * w[l * n + j]).sum();
     (0..m * n).map(|at| dot(at / n, at % n)).collect()
@@ -144,7 +143,7 @@ fn errors_of_expressions_name_their_place() {
     let (x, y) = (matrix(&device, [2, 3]), matrix(&device, [2, 4]));
     let (line, error) = (line!(), fuse!(x + y).unwrap_err());
     assert!(error.to_string().starts_with(&format!("kernel `fuse! at {}:{line}`", file!())), "{error}");
-    // The output of `main`.
+    // `main` prints the debug form.
     assert_eq!(format!("{error:?}"), error.to_string());
 }
 
@@ -199,7 +198,7 @@ fn expression_form_takes_ranks_from_the_tensors() -> Result<(), Error> {
     let (av, bv) = (values(24), values(4));
     let expected: Vec<f32> = (0..24).map(|i| 1.0 / (1.0 + (-(av[i] * bv[i % 4] + c)).exp())).collect();
     assert_close(&y.to_vec_blocking()?, &expected);
-    // The operands are still ours.
+    // The operands are still owned here.
     assert_eq!((a.len(), b.len()), (24, 4));
     Ok(())
 }

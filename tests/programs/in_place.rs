@@ -1,24 +1,23 @@
-//! Parameters of type `&mut` as users write them: a whole training step that leaves its state where it is, launched and replayed,
-//! values that change places, and what is refused.
+//! Parameters of type `&mut`: a whole training step that updates its state in place, launched and replayed; swapped
+//! values; and refused calls.
 
 use fuse_gpu::{Device, Error, Tensor0, Tensor1, Tensor2, fuse, kernels::optimizers};
 
 fuse! {
     use fuse_gpu::kernels::optimizers::{adamw, adamw_matrix};
 
-    /// The scores of a network of two layers.
+    /// Logits of a two-layer network.
     fn scores(x: f32[B, K], w: f32[K, H], b: f32[H], v: f32[H, C]) -> f32[B, C] {
         matmul(relu(matmul(x, w) + b), v)
     }
 
-    /// Its loss and the gradients.
     fn slopes(x: f32[B, K], y: i32[B], w: f32[K, H], b: f32[H], v: f32[H, C]) -> (f32, f32[K, H], f32[H], f32[H, C]) {
         let loss = mean(cross_entropy(scores(x, w, b, v), y));
         let (dw, db, dv) = grad(loss, wrt = [w, b, v]);
         (loss, dw, db, dv)
     }
 
-    /// A step of AdamW, all of whose state stays on the device: also the number of the step.
+    /// A step of AdamW with all state on the device, including the step number.
     fn train(
         x: f32[B, K], y: i32[B], rate: f32, count: &mut f32[],
         w: &mut f32[K, H], wm: &mut f32[K, H], ws: &mut f32[K, H],
@@ -34,25 +33,23 @@ fuse! {
         loss
     }
 
-    /// Two tensors take each other's values.
     pub fn swap<T: Float>(a: &mut T[M, N], b: &mut T[M, N]) {
         (*a, *b) = (b, a);
     }
 
-    /// Elements that other elements are made of.
+    /// Reads elements that it overwrites.
     pub fn turn(x: &mut f32[N, N]) -> f32[N] {
         let sums = sum(x, axis = 1);
         *x = transpose(x) + flip(x, axis = 0);
         sums
     }
 
-    /// Every row less the mean of all.
     fn center(x: &mut f32[M, N], seen: &mut i32[]) {
         *x -= mean(x, axis = 0);
         *seen += 1;
     }
 
-    /// A product that takes the place of its operand.
+    /// A product that overwrites its operand.
     fn mix(x: &mut f32[M, N], w: f32[N, N]) {
         *x = matmul(x, w);
     }
@@ -96,7 +93,7 @@ impl Training {
         train(&self.x, &self.y, rate, &mut self.count, w, wm, ws, b, bm, bs, v, vm, vs)
     }
 
-    /// The same step by functions that return what they compute.
+    /// The same step by functions that return their results.
     fn step_by_hand(&mut self, rate: f32, number: usize) -> Result<Tensor0<f32>, Error> {
         let (loss, dw, db, dv) = slopes(&self.x, &self.y, &self.w[0], &self.b[0], &self.v[0])?;
         let number = number as f32;
@@ -244,7 +241,7 @@ fn the_best_state_is_kept_by_a_clone() {
         }
     }
     assert_eq!((best.to_vec_blocking().unwrap(), seen.to_vec_blocking().unwrap()), (vec![3], vec![5]));
-    // Once nobody shares it, it stays where it is.
+    // No longer shared, it is updated in place.
     drop(best);
     let before = requests();
     (0..5).for_each(|_| center(&mut x, &mut seen).unwrap());
@@ -275,7 +272,7 @@ fn sequences_and_clones_of_their_tensors_keep_apart() {
         assert_eq!((number(&seen), number(&within)), (10 + 2 * round, 9 + 2 * round));
     }
     assert_eq!(between.iter().map(number).collect::<Vec<_>>(), [12, 14, 16]);
-    // Replays go on from values written to the state, and from updates outside of the sequence.
+    // Replays read values written to the state, and updates outside of the sequence.
     seen.write(&[20]).unwrap();
     center(&mut x, &mut seen).unwrap();
     sequence.replay().unwrap();
@@ -336,7 +333,7 @@ fn outputs_leave_what_shares_their_memory() {
     let kept = sums.clone();
     turn::launch_into(&mut x, &mut sums).unwrap();
     assert_eq!((sums.to_vec_blocking().unwrap(), kept.to_vec_blocking().unwrap()), (vec![3.0, 7.0], vec![0.5, 0.5]));
-    // A launch that is refused leaves an output as it is.
+    // A refused launch leaves an output unchanged.
     let mut wrong = Tensor1::from_vec(&device, vec![9.0f32; 3], [3]).unwrap();
     let kept = wrong.clone();
     turn::launch_into(&mut x, &mut wrong).unwrap_err();
@@ -356,7 +353,7 @@ fn launch_into_updates_and_writes_given_tensors() {
     assert_eq!(x.to_vec_blocking().unwrap(), [4.0, 7.0, 3.0, 6.0]);
     assert_eq!(x.to_vec_blocking().unwrap(), other.to_vec_blocking().unwrap());
 
-    // A result of another shape is refused before anything is updated.
+    // A result of another shape is refused before any update.
     let mut wrong = Tensor1::zeros(&device, [3]).unwrap();
     let error = turn::launch_into(&mut x, &mut wrong).unwrap_err().to_string();
     assert!(error.contains("`turn`") && error.contains('3'), "{error}");

@@ -1,5 +1,5 @@
-//! Every kernel of `fuse-kernels` on the default adapter, against the interpreter at small odd sizes in each element type
-//! (the modules named as in the library), and against PyTorch's figures (`pytorch`).
+//! Every kernel of `fuse-kernels` on the default adapter, compared with the interpreter at small odd sizes in each
+//! element type (modules are named as in the library), and with PyTorch (`pytorch`).
 
 mod blocks;
 mod layers;
@@ -9,8 +9,8 @@ mod rows;
 
 use fuse_gpu::{__private::reference::Value, Device, Element, Float, Tensor};
 
-/// Units of rounding allowed, relative to the larger of 1 and the expected value: products sum at most 24
-/// terms of magnitude at most 1, reductions at most 780, and `f16` values are rounded between kernels.
+/// Rounding units allowed, relative to the larger of 1 and the expected value: products sum at most 24 terms of
+/// magnitude at most 1, reductions at most 780, and `f16` values are rounded between kernels.
 const ROUNDINGS: f64 = 64.0;
 
 fn device() -> Device {
@@ -22,7 +22,7 @@ fn tensor<T: Float, const D: usize>(device: &Device, shape: [usize; D], seed: us
     tensor_of(device, shape, |i| numbers(i, seed))
 }
 
-/// Multiples of 1/32 from 1/32 to 2, as a variance is.
+/// Multiples of 1/32 from 1/32 to 2, like variances.
 fn positive<T: Float, const D: usize>(device: &Device, shape: [usize; D], seed: usize) -> Tensor<T, D> {
     tensor_of(device, shape, |i| numbers(i, seed) + 1.03125)
 }
@@ -52,7 +52,7 @@ fn assert_close<T: Element + Into<f64>, const D: usize>(what: &str, actual: &Ten
     }
 }
 
-/// Compares a launch of a kernel with its reference; `=> a, b` names the results where there are several.
+/// Compares a launch of a kernel with its reference; `=> a, b` names several results.
 macro_rules! check {
     ($kernel:ident($($argument:expr),* $(,)?)) => { check!($kernel($($argument),*) => result) };
     ($kernel:ident($($argument:expr),* $(,)?) => $($result:ident),+) => {{
@@ -68,7 +68,7 @@ macro_rules! check {
 }
 use check;
 
-/// The same checks in both element types, each a test of its own.
+/// Defines a test per element type.
 macro_rules! in_both_types {
     ($($name:ident),+ $(,)?) => {
         mod in_f32 {

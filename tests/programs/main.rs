@@ -1,5 +1,5 @@
-//! What users write: `fuse!` expanded by rustc, its wrappers, the ready kernels, a whole model, sequences and tuning, on the
-//! default adapter.
+//! Programs as users write them: `fuse!` expanded by rustc, its wrappers, the library's kernels, a whole model,
+//! sequences and tuning, on the default adapter.
 
 mod attention_training;
 mod benchmark;

@@ -1,5 +1,5 @@
-//! The program of `examples/minilm`: its encoder against the interpreter and against the real layer in the repository,
-//! and the whole of it on a small model made here. The real model is checked by `cargo xtask test`, which fetches it.
+//! The program of `examples/minilm`: its encoder, compared with the interpreter and with the real layer in the
+//! repository, and all of it on a small model made here. `cargo xtask test` checks the real model, which it fetches.
 
 use std::{
     collections::BTreeMap,
@@ -50,7 +50,6 @@ fn numbers(seed: u64, count: usize, scale: f32) -> Vec<f32> {
     (0..count).map(|i| mix(i) * scale).collect()
 }
 
-/// Names and shapes of the tensors of an encoder layer.
 fn layer_shapes(layer: usize) -> Vec<(String, Vec<usize>)> {
     let (square, vector) = (vec![WIDTH, WIDTH], vec![WIDTH]);
     let parts = [
@@ -111,7 +110,7 @@ fn row_error<T: Float + Into<f64>>(found: &[T], expected: &[f64]) -> f64 {
     found.chunks(WIDTH).zip(expected.chunks(WIDTH)).map(row).fold(0.0, larger)
 }
 
-/// Layer 0 of random weights on a padded batch: the kernels against the interpreter, on real tokens.
+/// Compares layer 0 with random weights on a padded batch with the interpreter, on real tokens.
 fn check_layer<T: Float + Into<f64>>(device: &Device, convert: fn(f32) -> T, bound: f64) {
     let (batch, width, lengths) = (3, 16, [16, 5, 1]);
     let file = random_file(layer_shapes(0));
@@ -223,7 +222,7 @@ fn pooling_is_the_mean_of_the_real_tokens() {
     assert!(error <= 1e-5, "{error:.1e}");
 }
 
-/// A folder of this test run.
+/// A folder for this test run.
 fn folder(name: &str) -> PathBuf {
     scratch(&format!("minilm-{name}"))
 }
@@ -263,7 +262,6 @@ fn small_model(folder: &Path) {
     fs::write(folder.join("model.safetensors"), random_file(model_shapes())).unwrap();
 }
 
-/// What the program prints.
 fn run(words: &[&str], model: &Path) -> anyhow::Result<String> {
     let mut out = vec![];
     let words = ["minilm"].iter().chain(words).chain(&["--model"]).map(Into::into);
@@ -348,7 +346,8 @@ fn weights_of_few_bits_answer_searches() {
         entry["embedding"].as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect()
     };
     let exact = embedding(&[]);
-    // Random weights have no structure that would survive fewer bits: what they cost the real model is in docs/quantization.md.
+    // Random weights lack the structure that survives fewer bits; docs/quantization.md has the losses of the real
+    // model.
     for (bits, least) in [("8", 0.9999), ("4", 0.97), ("3", 0.9), ("2", 0.5), ("1", 0.0)] {
         let cosine: f64 = exact.iter().zip(embedding(&["--bits", bits])).map(|(x, y)| x * y).sum();
         assert!(cosine >= least, "{bits} bits: cosine {cosine}");

@@ -1,4 +1,4 @@
-//! What a newcomer writes first: fields as operands, names that Rust's macros have, and wrong shapes.
+//! Programs of newcomers: fields as operands, names of Rust's macros, and wrong shapes.
 
 use fuse_gpu::{Device, Error, Tensor, Tensor1, Tensor2, fuse};
 
@@ -15,12 +15,12 @@ mod named_like_macros {
     use fuse_gpu::fuse;
 
     fuse! {
-        /// Has the name of a macro of Rust.
+        /// Named like a macro of Rust.
         pub fn println(x: f32[N]) -> f32[N] {
             x * 2.0
         }
 
-        /// Has the name of an operator.
+        /// Named like an operator.
         pub fn add(x: f32[N], y: f32[N]) -> f32[N] {
             x + y
         }
@@ -57,7 +57,7 @@ fn functions_may_be_called_like_macros_and_operators() -> Result<(), Error> {
     })?;
     println!("{}", doubled.shape()[0]);
     assert_eq!(doubled.to_vec_blocking()?, [2.5; 3]);
-    // As the help says for `fuse!(both(x, y) + 1.0)`.
+    // As the help for `fuse!(both(x, y) + 1.0)` suggests.
     let own = fuse!({
         use both;
         both(x, y) + 1.0
@@ -134,12 +134,12 @@ mod constants {
     pub(crate) const SHIFT: f32 = 2.0;
 
     fuse! {
-        /// Named by the block and by the rest of the program.
+        /// Used by the block and by the rest of the program.
         pub(super) const SCALE: f32 = 0.5;
         const HEADS: usize = 2;
         const WHITE: u32 = 255;
 
-        /// The heads of rows as an axis of their own, scaled.
+        /// Splits rows into heads, and scales them.
         pub fn heads(x: f32[B, HEADS * D]) -> f32[HEADS, B, D] {
             permute(reshape(x, [B, HEADS, -1]), [1, 0, 2]) * SCALE
         }

@@ -1,12 +1,11 @@
-//! The library's optimizers in functions of users: beside straightforward versions in `f64`, clipped by one norm of several
-//! gradients, in captured sequences, and with products in `f16` whose loss is scaled.
+//! The library's optimizers in user functions: compared with straightforward versions in `f64`, with gradients clipped
+//! by their global norm, in captured sequences, and with loss scaling for products in `f16`.
 
 use fuse_gpu::{Device, Error, Tensor, Tensor0, Tensor1, Tensor2, fuse, kernels};
 
 fuse! {
     use fuse_gpu::kernels::optimizers::{adamw, adamw_matrix, clip_scale, squared_norm, squared_norm_matrix};
 
-    /// The gradient of a weight, and AdamW.
     fn regress(
         x: f32[B, K], dy: f32[B, N], w: f32[K, N], m: f32[K, N], s: f32[K, N], rate: f32, step: f32,
     ) -> (f32[K, N], f32[K, N], f32[K, N]) {
@@ -22,7 +21,7 @@ fuse! {
         (p2, m2, s2, step)
     }
 
-    /// Gradients of one norm.
+    /// Gradients clipped by their global norm.
     fn clipped(a: f32[M, N], b: f32[L], limit: f32) -> (f32[M, N], f32[L]) {
         let scale = clip_scale(squared_norm_matrix(a) + squared_norm(b), limit);
         (scale * a, scale * b)
@@ -49,12 +48,12 @@ fn close<const D: usize>(found: &Tensor<f32, D>, expected: &[f64], tolerance: f6
 const COUNT: usize = 41;
 const STEPS: usize = 5;
 
-/// The gradient at a step: other numbers each time.
+/// The gradient of a step.
 fn gradient(device: &Device, step: usize) -> Tensor1<f32> {
     Tensor1::randn(device, [COUNT], 100 + step as u64).unwrap()
 }
 
-/// Momentum as Sutskever et al. write it, with PyTorch's weight decay.
+/// Momentum as in Sutskever et al., with PyTorch's weight decay.
 #[test]
 fn sgd_is_what_f64_computes() {
     let device = device();
@@ -163,7 +162,7 @@ fn a_step_is_the_epilogue_of_the_product_that_makes_the_gradient() {
     close(&found, &p, 1e-4);
 }
 
-/// A sequence repeats the numbers of the host that it was captured with: what counts must be a tensor.
+/// A sequence replays the host's numbers of its capture, so a step counter must be a tensor.
 #[test]
 fn a_captured_step_counts_on() {
     let device = device();
@@ -176,7 +175,7 @@ fn a_captured_step_counts_on() {
         (*p, *m, *s, *count) = (p2, m2, s2, next);
         Ok::<(), Error>(())
     };
-    // Two steps in a sequence, which a replay runs at once.
+    // Two steps in a sequence, which one replay runs.
     let (sequence, results) = device
         .capture(|| {
             step(&mut p, &mut m, &mut s, &mut count)?;
@@ -196,8 +195,9 @@ fn a_captured_step_counts_on() {
 fuse! {
     use fuse_gpu::kernels::optimizers::{adamw, adamw_matrix};
 
-    /// A step with products in `f16` (Micikevicius et al. 2018, "Mixed precision training"). Weights are kept in `f32`. The loss is
-    /// scaled, so that small gradients are no zeros in `f16`. Where one is not finite, the step changes nothing and halves the scale.
+    /// A step with products in `f16` (Micikevicius et al. 2018, "Mixed precision training"). Weights stay `f32`. The
+    /// loss is scaled, so that small gradients do not underflow in `f16`. If a gradient is not finite, the step only
+    /// halves the scale.
     fn mixed(
         x: f32[B, K], classes: i32[B], rate: f32, scale: f32[], count: f32[],
         w: f32[K, H], b: f32[H], v: f32[H, C],
@@ -229,7 +229,6 @@ const POINTS: usize = 64;
 const FEATURES: usize = 12;
 const HIDDEN: usize = 24;
 
-/// What a step in mixed precision changes.
 struct State {
     scale: Tensor0<f32>,
     count: Tensor0<f32>,
@@ -261,7 +260,7 @@ impl State {
         Ok(loss.to_vec_blocking()?[0])
     }
 
-    /// Everything but the scale, to the bit.
+    /// The bits of everything but the scale.
     fn bits(&self) -> Vec<u32> {
         let matrices = self.matrices.iter().flat_map(|x| x.to_vec_blocking().unwrap());
         let vectors = self.vectors.iter().flat_map(|x| x.to_vec_blocking().unwrap());
@@ -284,7 +283,7 @@ fn mixed_precision_learns_and_skips_steps_that_overflow() {
     assert_eq!(numbers(&state.scale), [1024.0], "no step overflowed");
     assert_eq!(numbers(&state.count), [60.0]);
 
-    // No `f16` holds these gradients: nothing but the scale changes.
+    // These gradients overflow `f16`: only the scale changes.
     let mut state = State::new(&device, 1e30).unwrap();
     let before = state.bits();
     let loss = state.step(&x, &classes).unwrap();
@@ -292,7 +291,7 @@ fn mixed_precision_learns_and_skips_steps_that_overflow() {
     assert_eq!(state.bits(), before, "a step that overflowed changed something");
     assert_eq!(state.scale.to_vec_blocking().unwrap(), [0.5e30f32]);
 
-    // From a scale that is too large a training finds one that is not.
+    // Training recovers from a scale that is too large.
     let mut state = State::new(&device, 65536.0 * 65536.0).unwrap();
     for _ in 0..40 {
         state.step(&x, &classes).unwrap();

@@ -1,5 +1,5 @@
-//! Functions of one `fuse!` block in others: across modules and crates, in both forms, against the interpreter and in
-//! one dispatch.
+//! Functions of one `fuse!` block called in others: across modules and crates, in both forms, compared with the
+//! interpreter and in one dispatch.
 
 use fuse_gpu::{__private::reference::Value, Device, Element, Error, Float, Tensor, Tensor1, Tensor2, f16, fuse};
 use fuse_test_patterns::gates::both;
@@ -25,7 +25,7 @@ mod activations {
             x * scale
         }
 
-        /// Has the name of a macro of Rust.
+        /// Named like a macro of Rust.
         pub fn column(x: f32[M, N]) -> f32[M, N] {
             -x
         }
@@ -42,7 +42,7 @@ mod activations {
         fuse! {
             use super::offset;
 
-            /// A private function of the module around this one.
+            /// A private function of the enclosing module.
             pub(crate) fn shifted(x: f32[M, N]) -> f32[M, N] {
                 offset(x) - 3.0
             }
@@ -63,7 +63,7 @@ fuse! {
     use activations::{inner::shifted, scaled as stretched, twice};
     use fuse_test_patterns::{activations::swish_fast, gate as gated};
 
-    /// Everything at once; `offset` and `helper` are other functions here than where the imports come from.
+    /// All imports; `offset` and `helper` differ from those in the modules of the imports.
     pub fn mixture(x: f32[M, N], g: f32[M, N], s: f32) -> f32[M, N] {
         gated(swish_fast(x), g) + shifted(x) * twice(stretched(g, s)) - offset(x) + helper(x)
     }
@@ -87,7 +87,7 @@ fuse! {
     }
 }
 
-/// Imports of an importing block, and of one that only passes functions on.
+/// Imports of a block that itself imports, and of one that only re-exports.
 mod nested {
     use fuse_gpu::fuse;
 
@@ -104,7 +104,7 @@ mod nested {
     }
 }
 
-/// A block of a macro, whose pieces reach `fuse!` as they are.
+/// A macro that expands to a block, passing tokens through.
 macro_rules! activation {
     ($name:ident = |$x:ident| $value:expr) => {
         fuse! {
@@ -125,7 +125,7 @@ mod second {
     activation!(of_a_macro = |x| x + 2.0);
 }
 
-/// A macro that imports, twice in one module.
+/// A macro that expands to imports, twice in one module.
 macro_rules! wavy {
     ($name:ident, $factor:literal) => {
         fuse! {

@@ -1,5 +1,5 @@
 //! Reductions, rows, joins and gathers in both forms of `fuse!`: the expression form takes ranks from its operands, and
-//! computes what the item form does.
+//! computes the same as the item form.
 
 use fuse_gpu::{Device, Error, Tensor, Tensor0, Tensor1, Tensor2, Tensor3, fuse};
 

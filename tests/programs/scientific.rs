@@ -1,4 +1,4 @@
-//! What numerical programs reach for besides layers: geometry, hashes, codes made of bits, and data with holes.
+//! Numerical programs other than networks: geometry, hashes, bit codes, and missing data.
 
 use fuse_gpu::{Device, Error, Tensor, Tensor1, fuse};
 
@@ -7,7 +7,7 @@ fn device() -> Device {
 }
 
 fuse! {
-    /// Kilometers between places in degrees on a sphere of radius 6371 km, by the haversine formula.
+    /// Kilometers between points in degrees on a sphere of radius 6371 km, by the haversine formula.
     pub fn distance(lat: f32[A], lon: f32[A], other_lat: f32[B], other_lon: f32[B]) -> f32[A, B] {
         let (lat, lon) = (radians(reshape(lat, [A, 1])), radians(reshape(lon, [A, 1])));
         let (other_lat, other_lon) = (radians(reshape(other_lat, [1, B])), radians(reshape(other_lon, [1, B])));
@@ -28,7 +28,7 @@ fuse! {
         b ^ (b >> 16)
     }
 
-    /// Bits of two coordinates of 16 bits, in turns: neighbors in the plane have near codes (Morton 1966).
+    /// Interleaves the bits of two 16-bit coordinates, so that near points have near codes (Morton 1966).
     pub fn morton(x: u32[N], y: u32[N]) -> u32[N] {
         spread(x) | spread(y) << 1
     }
@@ -40,7 +40,7 @@ fuse! {
         (c | c << 1) & 0x55555555
     }
 
-    /// Rows without what is missing: the mean of the others in its place, and how many are missing.
+    /// Replaces missing values by the mean of their row, and counts them.
     pub fn imputed(x: f32[M, N]) -> (f32[M, N], i32[M]) {
         let missing = !isfinite(x);
         let count = sum(missing as i32, axis = 1, keepdim = true);
@@ -48,20 +48,20 @@ fuse! {
         (select(missing, mean, x), squeeze(count, axis = 1))
     }
 
-    /// The magnitude by its bits, and the exponent.
+    /// Significand and exponent of floats, from their bits.
     pub fn parts_of_floats(x: f32[N]) -> (f32[N], i32[N]) {
         let bits = to_bits(x);
         (from_bits(bits & 0x7fffffff), (bits >> 23 & 0xff) as i32 - 127)
     }
 
-    /// Causal attention over a window, its mask written with the operators of bits.
+    /// Causal attention over a window, with the mask by bitwise operators.
     pub fn window(q: f32[H, N, D], k: f32[H, N, D], v: f32[H, N, D]) -> f32[H, N, D] {
         let score = matmul(q, transpose(k)) * 0.25;
         let (i, j) = (index(score, axis = 1), index(score, axis = 2));
         matmul(softmax(select((j <= i) & (j > i - 5), score, -inf)), v)
     }
 
-    /// The same with those of truth values.
+    /// The same with logical operators.
     pub fn window_again(q: f32[H, N, D], k: f32[H, N, D], v: f32[H, N, D]) -> f32[H, N, D] {
         let score = matmul(q, transpose(k)) * 0.25;
         let (i, j) = (index(score, axis = 1), index(score, axis = 2));
@@ -72,11 +72,11 @@ fuse! {
 #[test]
 fn distances_of_cities() -> Result<(), Error> {
     let device = device();
-    // Paris, New York, Wellington, and the place opposite of Paris.
+    // Paris, New York, Wellington, and the antipode of Paris.
     let (lat, lon) = ([48.8566, 40.7128, -41.2866, -48.8566], [2.3522, -74.006, 174.7756, -177.6478]);
     let (lat, lon) = (Tensor1::from_slice(&device, &lat, [4])?, Tensor1::from_slice(&device, &lon, [4])?);
     let kilometers = distance(&lat, &lon, &lat, &lon)?.to_vec_blocking()?;
-    // The formula in f64. On the other side of the world the arc sine is steep: there an ulp of the chord is 4 km.
+    // The formula in f64. Near the antipode the arc sine is steep: an ulp of the chord is 4 km.
     let expected = [(1, 5837.2, 0.1), (2, 18985.4, 0.5), (3, 20015.1, 10.0)];
     for (place, expected, error) in expected {
         assert!((kilometers[place] - expected).abs() < error, "{place}: {}", kilometers[place]);

@@ -1,4 +1,4 @@
-//! `Device::capture`, `Sequence` and `Device::warm_up` with compiled functions: what a program writes.
+//! `Device::capture`, `Sequence` and `Device::warm_up` with compiled functions.
 
 use fuse_gpu::{Device, Error, Tensor1, Tensor2, fuse};
 
@@ -8,7 +8,7 @@ fuse! {
         relu(matmul(x, w) + b)
     }
 
-    /// A kernel that stores the exponentials, or two: a function with alternatives.
+    /// Has alternatives: one kernel that stores the exponentials, or two.
     pub fn scores(x: f32[M, K], w: f32[K, N]) -> f32[M, N] {
         softmax(matmul(gelu(x), w))
     }
@@ -21,7 +21,6 @@ fn device() -> Device {
     Device::builder().without_pipeline_cache().build_blocking().expect("tests need an adapter")
 }
 
-/// Weights of two layers.
 struct Model {
     w: [Tensor2<f32>; 2],
     b: Tensor1<f32>,
@@ -58,7 +57,7 @@ fn a_replay_computes_what_the_launches_do() {
         let fresh = input(&device, seed);
         x.write(&fresh.to_vec_blocking().unwrap()).unwrap();
         sequence.replay().unwrap();
-        // Alternates with ordinary launches of the same functions.
+        // Interleaved with ordinary launches of the same functions.
         let expected = model.run(&fresh, 0.5).unwrap().to_vec_blocking().unwrap();
         assert_eq!(y.to_vec_blocking().unwrap(), expected, "input {seed}");
     }
@@ -68,13 +67,13 @@ fn a_replay_computes_what_the_launches_do() {
     let expected = model.run(&other, 0.5).unwrap().to_vec_blocking().unwrap();
     assert_eq!(y.to_vec_blocking().unwrap(), expected);
     assert_eq!(device.pipelines(), pipelines, "the launches used the same pipelines");
-    // The sequence keeps what it needs.
+    // The sequence owns what it needs.
     drop((model, x, other));
     sequence.replay().unwrap();
     assert_eq!(y.to_vec_blocking().unwrap(), expected);
 }
 
-/// Of the dispatches that a rebinding concerns, some, all or none were bound to these tensors before.
+/// Some, all or none of the dispatches affected by a rebinding were bound to these tensors before.
 #[test]
 fn tensors_take_turns_in_every_order() {
     let device = device();

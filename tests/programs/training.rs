@@ -1,14 +1,14 @@
-//! `grad` as users write it: a network that learns, its step one function, and gradients that agree with the formula by hand.
+//! `grad`: a network trained with one function per step, and gradients that agree with hand-written formulas.
 
 use fuse_gpu::{Device, Error, Tensor1, Tensor2, fuse};
 
 fuse! {
-    /// The scores of a network of two layers.
+    /// Logits of a two-layer network.
     fn scores(x: f32[B, K], w: f32[K, H], b: f32[H], v: f32[H, C]) -> f32[B, C] {
         matmul(tanh(matmul(x, w) + b), v)
     }
 
-    /// Its loss, and its weights after a step of gradient descent.
+    /// The loss, and the weights after a step of gradient descent.
     pub fn step(
         x: f32[B, K], classes: i32[B], w: f32[K, H], b: f32[H], v: f32[H, C], rate: f32,
     ) -> (f32, f32[K, H], f32[H], f32[H, C]) {
@@ -17,12 +17,11 @@ fuse! {
         (loss, w - rate * dw, b - rate * db, v - rate * dv)
     }
 
-    /// The class of the largest score.
     fn classify(x: f32[B, K], w: f32[K, H], b: f32[H], v: f32[H, C]) -> i32[B] {
         argmax(scores(x, w, b, v), axis = 1)
     }
 
-    /// The scores of the words that may follow a word.
+    /// Logits of the words that may follow a word.
     fn following(table: f32[V, D], ids: i32[B, S], v: f32[D, V]) -> f32[B, S, V] {
         matmul(embedding(table, ids), v)
     }
@@ -36,12 +35,12 @@ fuse! {
         (loss, table - rate * d_table, v - rate * dv)
     }
 
-    /// What `layer_norm` does to a gradient, for any float.
+    /// The gradients of `layer_norm`, for any float.
     fn of_norm<T: Float>(x: T[M, N], gamma: T[N], beta: T[N], dy: T[M, N]) -> (T[M, N], T[N], T[N]) {
         grad(layer_norm(x, gamma, beta), wrt = [x, gamma, beta], cotangent = dy)
     }
 
-    /// The same, written out.
+    /// The same, hand-written.
     fn of_norm_by_hand(x: f32[M, N], gamma: f32[N], dy: f32[M, N]) -> (f32[M, N], f32[N], f32[N]) {
         let centered = x - mean(x, axis = 1, keepdim = true);
         let inverse = rsqrt(mean(centered * centered, axis = 1, keepdim = true) + 1e-5);
@@ -67,7 +66,7 @@ fn arms() -> (Vec<f32>, Vec<i32>) {
     (points.iter().flat_map(|(at, _)| *at).collect(), points.iter().map(|(_, class)| *class).collect())
 }
 
-/// The losses of training, and how many points are classified rightly.
+/// The losses of training, and the number of correctly classified points.
 fn train(device: &Device, steps: usize) -> Result<(Vec<f32>, usize), Error> {
     let (points, classes) = arms();
     let x = Tensor2::from_vec(device, points, [POINTS, 2])?;

@@ -1,4 +1,4 @@
-//! Tables, overrides and the search, on the adapter: what they choose, and that results stay right.
+//! Tables, overrides and the search on the adapter: their choices, and correct results.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -44,7 +44,7 @@ fn matrix(device: &Device, shape: [usize; 2]) -> Tensor2<f32> {
     Tensor2::from_vec(device, (0..shape[0] * shape[1]).map(value).collect(), shape).expect("a tensor")
 }
 
-/// A table with one entry, whose schedules are ranked as named.
+/// A table with one entry that ranks schedules as named.
 fn table(class: &str, sizes: &[u64], schedules: &[&str]) -> Table {
     let schedules: Vec<String> =
         schedules.iter().enumerate().map(|(i, name)| format!("[\"{name}\", {:?}]", 1.0 + i as f64 / 10.0)).collect();
@@ -66,7 +66,7 @@ fn legal(kernel: &KernelExplanation) -> Vec<&str> {
     kernel.variants.iter().filter(|(_, verdict)| verdict.is_ok()).map(|(name, _)| &**name).collect()
 }
 
-/// No tables.
+/// A tuning without tables.
 fn model() -> Tuning {
     Tuning::native().without_built_in_tables()
 }
@@ -136,7 +136,7 @@ fn every_vendor_has_priors() {
                 && table.adapters().is_some_and(|of| of.vendor == vendor && of.names.is_empty())
         };
         let found = tables.iter().find(of).unwrap_or_else(|| panic!("no table for {}", vendor.name()));
-        // Browsers have measured tables, or priors, where they run in software.
+        // Browsers have measured tables, or priors on software adapters.
         let environment = (vendor == Vendor::Software).then_some(Environment::Native);
         assert_eq!((found.status(), found.environment(), found.entries().len()), (Status::Prior, environment, 0));
         for knob in ["workgroup_size", "tile_size", "unroll", "control_flow"] {
@@ -177,7 +177,7 @@ fn entries_for_any_head_choose_where_the_head_is_known() {
     let any = explain(&attention::FUNCTION, &model());
     let known = explain(&attention_of_32::FUNCTION, &model());
     assert_eq!((&any.class, &any.sizes), (&known.class, &known.sizes));
-    // What needs whole vectors; the rest is compiled for a larger head.
+    // Variants that need whole vectors; the others are compiled for a larger head.
     let variants: Vec<&str> = legal(&known).into_iter().filter(|name| !name.starts_with("scalar")).collect();
     assert!(variants.len() > 2, "{variants:?}");
     for variant in variants {
@@ -209,12 +209,12 @@ fn a_programs_table_comes_before_others() {
     let sizes = [1, 64, 64, 64];
     let tuning = Tuning::default().with_table(table(CLASS, &sizes, &["tile 16x64x32"]));
     assert_eq!(explain(&device, &tuning, &product::FUNCTION, &shapes).chosen.as_deref(), Some("tile 16x64x32"));
-    // A later table comes first; of what it does not know the earlier one decides.
+    // Later tables take precedence; earlier ones decide what those do not know.
     let tuning = tuning.with_table(table(CLASS, &sizes, &["tile 32x32x32"]));
     assert_eq!(explain(&device, &tuning, &product::FUNCTION, &shapes).chosen.as_deref(), Some("tile 32x32x32"));
     let tuning = tuning.with_table(table("another class", &sizes, &["tile 32x32x32"]));
     assert_eq!(explain(&device, &tuning, &product::FUNCTION, &shapes).chosen.as_deref(), Some("tile 32x32x32"));
-    // Of a device's own tuning, too.
+    // Also in a device's own tuning.
     let tuned = Device::builder().tuning(tuning).build_blocking().unwrap();
     let explanation = only_kernel(tuned.explain(&product::FUNCTION, &shapes).unwrap());
     assert_eq!(explanation.chosen.as_deref(), Some("tile 32x32x32"));
@@ -242,7 +242,7 @@ fn overrides_choose_the_closest_variant_that_may_run() {
 #[test]
 fn a_priors_environment_decides_among_equals_only() {
     let device = device();
-    // Of an adapter that an environment was measured on, the sizes are those of the measurements.
+    // If an environment was measured on this adapter, the sizes are those of the measurements.
     let tables = Table::built_in();
     let table = |name: &str| tables.iter().find(|table| table.name() == name).expect("a built-in table");
     let (mut by_prior, mut all) = (0, 0);
@@ -264,7 +264,7 @@ fn a_priors_environment_decides_among_equals_only() {
                     assert!(estimate(&chosen) <= 1.25 * estimate(&modeled), "{n}: {chosen:?}");
                 }
                 Some(Decision::Estimate | Decision::Only) => assert_eq!(chosen.chosen, modeled.chosen),
-                // Measured in this environment on adapters like this one, where there are such measurements.
+                // Measured in this environment on adapters like this one, if there are such measurements.
                 Some(Decision::Table { name, status, .. }) => {
                     let of = table(name);
                     assert_eq!((*status, of.environment()), (Status::Measured, Some(tuning.environment())), "{name}");
@@ -302,7 +302,7 @@ fn tunings_hold_for_their_closure_and_thread() {
         assert_eq!(of_other.chosen.as_deref(), Some(&*default), "another device has its own tuning");
     });
     assert_eq!(chosen(), default);
-    // Launches keep plans of both.
+    // Launches cache plans of both.
     let x = matrix(&device, [64, 64]);
     let launch = || drop(product(&x, &x).unwrap());
     launch();
@@ -342,7 +342,7 @@ fn the_search_finds_what_it_says_and_its_table_is_used() {
     assert_eq!(explanation.alternative, best, "{explanation}");
     let y = device.with_tuning(&tuning, || gelu_product(&x, &w)).unwrap().to_vec_blocking().unwrap();
     assert!(y.iter().zip(&expected).all(|(y, x)| (y - x).abs() < 1e-4));
-    // A plan's entry is about its very sizes and this very function: others are not touched by it.
+    // An entry for a plan applies to its exact sizes and function only.
     let other: [&[usize]; 2] = [&[32, 64], &[64, 36]];
     let by = |tuning: &Tuning| device.with_tuning(tuning, || device.explain(&gelu_product::FUNCTION, &other)).unwrap();
     assert_eq!(by(&tuning).alternative, by(&model()).alternative);
@@ -382,7 +382,7 @@ fn a_file_of_the_device_is_used_if_it_is_its_own() {
     assert!(problem.contains("fuse-file") && problem.contains("another adapter"), "{problem}");
     std::fs::write(&file, &own.text()[..200]).unwrap();
     assert!(matches!(open().tuning_problem(), Some(Error::Table { .. })));
-    // The device works all the same.
+    // The device still works.
     assert!(product(&matrix(&foreign, [8, 8]), &matrix(&foreign, [8, 8])).is_ok());
     std::fs::remove_file(&file).unwrap();
 }
@@ -443,7 +443,7 @@ fn a_schedule_that_a_table_does_not_know_may_win() {
     let shapes: [&[usize]; 2] = [&[256, 256], &[256, 256]];
     let modeled = explain(&device, &model(), &product::FUNCTION, &shapes);
     let best = modeled.chosen.clone().unwrap();
-    // The table has measured one other variant only, and knows of the best one in one of two cases.
+    // The table has measured one other variant only, and knows the best one in one of two cases.
     let other = legal(&modeled).into_iter().find(|name| *name != best).unwrap();
     let (class, sizes) = (&modeled.class, &modeled.sizes);
     let chosen = |family: &[&str]| {

@@ -1,4 +1,4 @@
-//! The kernels in f32 against what PyTorch computes in float64 from the same inputs (`tests/data/reference.json`).
+//! The `f32` kernels, compared with PyTorch in float64 on the same inputs (`tests/data/reference.json`).
 
 use fuse_gpu::{Device, Tensor, kernels};
 use serde_json::Value as Json;
@@ -6,7 +6,7 @@ use serde_json::Value as Json;
 /// Allowed difference, relative to the expected value.
 const RELATIVE: f64 = 1e-5;
 
-/// What a value near zero, where larger ones cancel, may differ by: relative to the largest of the result.
+/// Allowed difference after cancellation, relative to the largest value of the result.
 const CANCELLED: f64 = 1e-6;
 
 struct Case {
@@ -27,13 +27,13 @@ impl Case {
         numbers(&self.json[group][key]["data"])
     }
 
-    /// An input, of the shape that the file says.
+    /// An input with the shape in the file.
     fn input<const D: usize>(&self, key: &str) -> Tensor<f32, D> {
         let shape = numbers(&self.json["inputs"][key]["shape"]).iter().map(|&n| n as usize).collect::<Vec<_>>();
         self.shaped(key, shape.try_into().unwrap())
     }
 
-    /// An input, seen in another shape of as many elements.
+    /// An input, reshaped.
     fn shaped<const D: usize>(&self, key: &str, shape: [usize; D]) -> Tensor<f32, D> {
         let data = self.values("inputs", key).into_iter().map(|x| x as f32).collect();
         Tensor::from_vec(&self.device, data, shape).unwrap()
@@ -141,7 +141,7 @@ fn gates() {
     case.assert("y", kernels::geglu_gate(&case.input("gate"), &case.input("up")).unwrap());
 }
 
-/// The blocks with a last projection that only adds a column of zeros.
+/// The last projection of the blocks only adds a column of zeros.
 #[test]
 fn gated_blocks() {
     for name in ["swiglu_linear", "geglu_linear"] {
@@ -157,7 +157,7 @@ fn gated_blocks() {
     }
 }
 
-/// The file's values have three columns, the kernel's as many as the keys: a column of zeros is added, and comes out.
+/// The file's values have three columns, the kernel's as many as the keys, so a column of zeros is added and expected.
 #[test]
 fn attention() {
     let case = Case::new("attention");
@@ -232,7 +232,7 @@ fn adamw() {
     let (p, m, s) = kernels::adamw(p, g, m, s, rate, beta1, beta2, eps, decay, step).unwrap();
     case.assert("p", p);
     case.assert("m", m);
-    // The file's β2 is no f32; what the kernel is given has another 1 - β2, by which every new square is scaled.
+    // β2 is rounded to `f32` for the kernel, and so is 1 - β2, which scales every new square.
     let beta2 = case.option("beta2");
     let given = (f64::from(beta2 as f32) - beta2).abs() / (1.0 - beta2);
     let s: Vec<f64> = s.to_vec_blocking().unwrap().into_iter().map(f64::from).collect();
