@@ -1,6 +1,6 @@
-//! What is done with bytes that nobody trusts: no bytes make it panic, and what is accepted keeps its promises.
+//! Fuzz targets: no bytes make them panic, and accepted input round-trips.
 //!
-//! `main.rs` calls these with a fixed corpus and mutations of it; `fuzz/` with whatever libFuzzer thinks of.
+//! `main.rs` calls them with a fixed corpus and mutations of it; `fuzz/` with libFuzzer's input.
 
 use fuse_formats::{
     gguf::Gguf,
@@ -13,13 +13,12 @@ use fuse_quantize::{Granularity, Packing, QuantScheme, Quantized, Rounding, Scal
 use fuse_runtime::Table;
 use half::f16;
 
-/// Elements beyond which nothing is decoded: formats allow more than a test has memory for.
+/// Most elements that are decoded: formats allow more than a test has memory for.
 const MAX_ELEMENTS: usize = 1 << 14;
 
-/// A target.
 pub(crate) type Target = fn(&[u8]);
 
-/// A file of GGUF: every tensor that it has is decoded and imported.
+/// Decodes and imports every tensor of a GGUF file.
 pub(crate) fn gguf_file(bytes: &[u8]) {
     let Ok(file) = Gguf::parse(bytes) else { return };
     for tensor in file.tensors().iter().filter(|tensor| tensor.len() <= MAX_ELEMENTS) {
@@ -32,7 +31,7 @@ pub(crate) fn gguf_file(bytes: &[u8]) {
     }
 }
 
-/// A tuning table: what is read is written as it is read.
+/// Parses a tuning table; written and parsed again, it is equal.
 pub(crate) fn table(bytes: &[u8]) {
     let Ok(table) = Table::parse("fuzz", &String::from_utf8_lossy(bytes)) else { return };
     assert_eq!(Table::parse("fuzz", &table.text()).as_ref(), Ok(&table));
@@ -42,7 +41,7 @@ pub(crate) fn table(bytes: &[u8]) {
     }
 }
 
-/// A packed matrix: arrays of any lengths, and codes that are packed and decoded again.
+/// Unpacks arrays of any lengths as a packed matrix, and packs codes and decodes them again.
 pub(crate) fn packed(bytes: &[u8]) {
     let mut bytes = Bytes(bytes);
     let format = bytes.byte() % 4;
@@ -101,7 +100,7 @@ pub(crate) fn packed(bytes: &[u8]) {
     }
 }
 
-/// Values to codes and back, of any scheme and shape; and parts that claim to be a tensor.
+/// Quantizes values with any scheme and shape and dequantizes them; builds tensors from inconsistent parts.
 pub(crate) fn quantized(bytes: &[u8]) {
     let mut bytes = Bytes(bytes);
     let packing = Packing::ALL[usize::from(bytes.byte()) % Packing::ALL.len()];
@@ -139,12 +138,12 @@ fn is_sound(quantized: &Quantized) {
     assert_eq!(quantized.dequantize().len(), quantized.codes().len());
 }
 
-/// A product of sizes, if it is small.
+/// A product of sizes if it is at most [`MAX_ELEMENTS`], else 0.
 fn lines(a: usize, b: usize) -> usize {
     a.checked_mul(b).filter(|count| *count <= MAX_ELEMENTS).unwrap_or(0)
 }
 
-/// Bytes that numbers are taken from; after the last come zeros.
+/// A source of numbers; zeros after the last byte.
 struct Bytes<'a>(&'a [u8]);
 
 impl Bytes<'_> {
@@ -154,7 +153,7 @@ impl Bytes<'_> {
         first
     }
 
-    /// Mostly a small one, and for 255 one of 64 bits.
+    /// Mostly a small size; for 255, one of 64 bits.
     fn size(&mut self) -> usize {
         match self.byte() {
             255 => (0..8).fold(0u64, |size, _| size << 8 | u64::from(self.byte())) as usize,
@@ -162,7 +161,7 @@ impl Bytes<'_> {
         }
     }
 
-    /// Those that are left, again and again.
+    /// The remaining bytes, repeated.
     fn cycle(&self, count: usize) -> impl Iterator<Item = u8> + '_ {
         let rest = if self.0.is_empty() { &[0][..] } else { self.0 };
         rest.iter().copied().cycle().take(count)

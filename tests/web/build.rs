@@ -1,4 +1,4 @@
-//! The interface of WebNN as data for the mock in `tests/window/webnn`: its IDL, read by `weedle2`, as JSON.
+//! Generates the WebNN interface as data for the mock in `tests/window/webnn`: the IDL, parsed by `weedle2`, as JSON.
 
 use std::{env, fs, path::Path};
 
@@ -19,8 +19,8 @@ use weedle::{
 fn main() {
     println!("cargo::rerun-if-changed=webnn.idl");
     let text = fs::read_to_string("webnn.idl").expect("the IDL is beside this script");
-    // What weedle2 5 does not read: attributes of types inside of others (all integers are in range, or an error), and big
-    // integers, which are not given.
+    // weedle2 5 cannot parse attributes of nested types (all integers are in range, or an error), nor big integers,
+    // which the tests do not use.
     let text = text.replace("[EnforceRange] ", "").replace("(bigint or unrestricted double)", "unrestricted double");
     let (rest, definitions) = weedle::Definitions::parse(&text).expect("the IDL is well-formed");
     assert_eq!(rest, "", "all of the IDL is understood");
@@ -29,7 +29,7 @@ fn main() {
     fs::write(Path::new(&folder).join("webnn.json"), interface).expect("cargo's folder can be written to");
 }
 
-/// Interfaces, dictionaries, enumerations and names of types, partial definitions put together.
+/// Interfaces, dictionaries, enumerations and typedefs, with partial definitions merged.
 fn collected(definitions: &[Definition<'_>]) -> Value {
     let (mut interfaces, mut dictionaries, mut enums, mut typedefs) = (Map::new(), Map::new(), Map::new(), Map::new());
     for definition in definitions {
@@ -47,7 +47,7 @@ fn collected(definitions: &[Definition<'_>]) -> Value {
                 enums.insert(of.identifier.0.to_owned(), json!(values));
             }
             Definition::Typedef(of) => drop(typedefs.insert(of.identifier.0.to_owned(), ty(&of.type_.type_))),
-            // The mock puts itself where a page looks for it.
+            // The mock installs itself where a page looks for it.
             Definition::InterfaceMixin(_) | Definition::IncludesStatement(_) => {}
             other => panic!("WebNN had no such definition when this was written: {other:?}"),
         }
@@ -103,7 +103,7 @@ fn arguments(list: &ArgumentList<'_>) -> Value {
     list.list.iter().map(argument).collect()
 }
 
-/// A default, in a list, as one may be `null`; `null` if there is none.
+/// A default in a list, as it may be `null`; `null` if there is none.
 fn default(default: &Option<Default<'_>>) -> Value {
     let Some(default) = default else { return Value::Null };
     let value = match &default.value {
@@ -114,7 +114,7 @@ fn default(default: &Option<Default<'_>>) -> Value {
         DefaultValue::String(value) => json!(value.0),
         DefaultValue::Float(FloatLit::Value(value)) => number(value.0),
         DefaultValue::Integer(IntegerLit::Dec(value)) => number(value.0),
-        // A zero is an octal number.
+        // Zero is an octal literal.
         DefaultValue::Integer(IntegerLit::Oct(OctLit("0"))) => number("0"),
         other => panic!("WebNN had no such default when this was written: {other:?}"),
     };

@@ -1,6 +1,7 @@
-//! What the tests in browsers (`tests/window`, `tests/worker.rs`) share: the ready kernels by name, and texts of variants.
+//! Shared code of the browser tests (`tests/window`, `tests/worker.rs`): the library's kernels by name, and shaders of
+//! variants.
 //!
-//! The tests are those of programs that run natively, too, with the same comparison; `cargo xtask web test` runs them.
+//! These tests also run natively, with the same comparison; `cargo xtask web test` runs them in browsers.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +25,7 @@ pub static READY_KERNELS: &[(&str, &Kernels)] = ready_kernels! {
     matmul_q1 linear_t_q1 linear_gelu_q1 attention_q1
 };
 
-/// Whether this browser has WebNN's interface, which Chromium has only with a flag.
+/// True if this browser has WebNN's interface, which Chromium only has with a flag.
 #[cfg(target_arch = "wasm32")]
 pub fn has_webnn_interface() -> bool {
     let of = |object: &js_sys::wasm_bindgen::JsValue, name: &str| js_sys::Reflect::get(object, &name.into());
@@ -32,16 +33,16 @@ pub fn has_webnn_interface() -> bool {
     ml.is_ok_and(|ml| !ml.is_undefined())
 }
 
-/// A shader as a browser gets it.
+/// A shader as a browser receives it.
 pub struct Shader {
     /// Function, kernel and variant.
     pub what: String,
-    /// What it needs.
+    /// Required features.
     pub features: Features,
 }
 
-/// The different shaders of functions, with all alternatives, variants, passes and specializations. Of those with matrices, which
-/// browsers compile slowly, the first specialization.
+/// The distinct shaders of functions, with all alternatives, variants, passes and specializations; of shaders with
+/// matrices, which browsers compile slowly, only the first specialization.
 pub fn shaders<'a>(functions: impl Iterator<Item = &'a Function>) -> BTreeMap<String, Shader> {
     let mut shaders = BTreeMap::new();
     for function in functions.flat_map(|function| std::iter::once(function).chain(function.alternatives.iter())) {
@@ -73,7 +74,7 @@ mod tests {
         for entry in std::fs::read_dir(folder).unwrap() {
             let source = std::fs::read_to_string(entry.unwrap().path()).unwrap();
             let functions = source.split("pub fn ").skip(1).map(|text| text.split(['<', '(']).next().unwrap());
-            // Functions that a macro writes are named where it is called: `q4: matmul_q4 …;`, `[N]: sgd …;`.
+            // Functions that a macro defines are named at its call: `q4: matmul_q4 …;`, `[N]: sgd …;`.
             let rows = source.lines().filter_map(|line| line.trim().strip_suffix(';')?.split_once(": "));
             let rows = rows.filter(|(key, _)| key.starts_with(['q', '['])).flat_map(|(_, names)| names.split(' '));
             names.extend(functions.filter(|name| !name.starts_with('$')).chain(rows).map(str::to_owned));

@@ -1,4 +1,4 @@
-//! In a dedicated worker: devices, launches and readbacks are there as in a page.
+//! In a dedicated worker, devices, launches and readbacks work as in a page.
 #![cfg(target_arch = "wasm32")]
 
 use fuse_gpu::{Device, Environment, Error, Tensor2, WebNn, WebNnOptions, fuse};
@@ -8,7 +8,6 @@ use wasm_bindgen_test::wasm_bindgen_test;
 wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_dedicated_worker);
 
 fuse! {
-    /// Probabilities of rows.
     fn probabilities(x: f32[M, N]) -> f32[M, N] {
         softmax(x)
     }
@@ -20,11 +19,11 @@ async fn kernels_run_in_workers() -> Result<(), Error> {
     let x = Tensor2::from_vec(&device, vec![0.5f32; 21], [3, 7])?;
     let found = probabilities(&x)?.to_vec().await?;
     assert!(found.iter().all(|p| (p - 1.0 / 7.0).abs() < 1e-6), "{found:?}");
-    // The browser is known here, too, and subgroups are asked for as in a page.
+    // The browser is detected here, too, and subgroups are requested as in a page.
     let firefox = Environment::present() == Environment::Firefox;
     assert!(firefox || Environment::present() == Environment::Chrome);
     assert_eq!(device.info().features.subgroups > 0, !firefox);
-    // WebNN is looked for, too, and none of these browsers has a backend.
+    // WebNN is looked up, too, and none of these browsers has a backend.
     let Err(Error::NoWebNn { reason }) = WebNn::new(&device, WebNnOptions::default()).await else {
         panic!("no browser here has a backend")
     };

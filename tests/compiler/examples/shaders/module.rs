@@ -1,7 +1,7 @@
-//! A shader's module in a canonical form: without names and spans, pure expressions where they are used.
+//! Canonical form of a shader's module: without names and spans, pure expressions inlined at their uses.
 //!
-//! Expressions are numbered by value, so that two ways of naming intermediate results are the same module. Loads and results of
-//! statements have side effects or depend on them: each has a number of its own, in the order of evaluation.
+//! Expressions are numbered by value, so different names of intermediate results are the same module. Loads and
+//! statement results depend on side effects, so each has its own number, in the order of evaluation.
 
 use std::{collections::HashMap, fmt::Write};
 
@@ -57,10 +57,10 @@ fn value(module: &Module, handle: Handle<Expression>) -> String {
     filled(expression, |handle| value(module, handle), module)
 }
 
-/// The debug text of an expression, with its handles written by `operand` and [`ty`].
+/// The debug text of an expression, with its handles replaced by `operand` and [`ty`].
 fn filled(expression: &Expression, mut operand: impl FnMut(Handle<Expression>) -> String, module: &Module) -> String {
     let text = format!("{expression:?}");
-    // Handles of declarations are numbers in the order of declaration, which is compared.
+    // Handles of declarations are numbered in the order of declaration, which is compared.
     if let Expression::GlobalVariable(_)
     | Expression::LocalVariable(_)
     | Expression::Constant(_)
@@ -85,7 +85,7 @@ fn filled(expression: &Expression, mut operand: impl FnMut(Handle<Expression>) -
     };
     let mut filled = String::new();
     let mut rest = &text[..];
-    // A type's handle comes before all operands.
+    // A type's handle precedes all operands.
     if let Some((handle, name)) = type_text {
         let at = rest.find(&handle).expect("the debug text has the handle");
         filled += &rest[..at];
@@ -140,12 +140,11 @@ struct Writer<'a> {
     info: &'a FunctionInfo,
     out: &'a mut String,
     depth: usize,
-    /// The number of each expression, by value.
     numbers: HashMap<Handle<Expression>, usize>,
     known: HashMap<String, usize>,
     /// The text of each number.
     texts: Vec<String>,
-    /// Loads and results so far, which have names of their own.
+    /// Number of loads and statement results so far.
     loads: usize,
 }
 
@@ -230,7 +229,7 @@ impl<'a> Writer<'a> {
         })
     }
 
-    /// A product of `u32`, from left to right: they are associative.
+    /// A product of `u32`, flattened from left to right, since they are associative.
     fn product(&mut self, left: usize, right: usize) -> usize {
         let factors = self.texts[right].strip_prefix("Binary { op: Multiply, left: %").and_then(|rest| {
             let (x, rest) = rest.split_once(", right: %")?;
@@ -245,7 +244,8 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The operand that an operation leaves as it is: one with the `u32` literal 0 or 1, and a conversion to its own type.
+    /// The operand that an operation returns unchanged: one with the `u32` literal 0 or 1, and a conversion to its own
+    /// type.
     fn folded(&mut self, expression: &Expression) -> Option<usize> {
         if let Expression::As { expr, kind, convert: Some(width) } = *expression
             && self.info[expr].ty.inner_with(&self.module.types).scalar() == Some(naga::Scalar { kind, width })
@@ -267,7 +267,7 @@ impl<'a> Writer<'a> {
         self.numbers.get(&kept).copied()
     }
 
-    /// An expression with the expressions that it is made of, down to loads and results.
+    /// An expression tree down to loads and statement results.
     fn tree(&mut self, handle: Handle<Expression>) -> String {
         let number = self.expression(handle);
         self.written(number[1..].parse().expect("numbers are numbers"))

@@ -1,8 +1,8 @@
-//! No circles of files: within a crate, imports go one way.
+//! No cyclic imports: within a crate, the import graph of files is acyclic.
 //!
-//! A file imports the files that its paths through `crate::` and `super::` lead to, in `use` and in code, tests aside. A path
-//! leads to the longest module that starts it, so that a re-export counts as the file that re-exports. A `mod` declaration is
-//! no import.
+//! A file imports the files that its paths through `crate::` and `super::` lead to, in `use` and in code, tests
+//! excluded. A path leads to its longest prefix that is a module, so a re-export counts as the re-exporting file. `mod`
+//! declarations are not imports.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -14,7 +14,7 @@ use crate::{
     tidy::{assert_none, files, manifests, module_path, named_modules, read},
 };
 
-/// The crates that still have circles, each with the number of files on them. The numbers only shrink.
+/// The crates with remaining cycles, each with the number of files on them. The numbers only shrink.
 const CIRCLES: &[(&str, usize)] = &[
     ("benches/results", 2),
     ("fuse-compiler", 30),
@@ -114,7 +114,7 @@ fn file_of(path: &str, modules: &BTreeSet<String>) -> String {
     parts.join("::")
 }
 
-/// A source in which `super::` in inline modules, which is the file itself, is `self::`.
+/// Replaces `super::` in inline modules, which names the file itself, by `self::`.
 fn without_inner_supers(source: &str) -> String {
     let mut inside = false;
     let line = |line: &str| {
@@ -125,7 +125,7 @@ fn without_inner_supers(source: &str) -> String {
     source.lines().map(line).collect()
 }
 
-/// A source without the items that only tests have.
+/// Removes items that only tests have.
 fn without_test_items(source: &str) -> String {
     let mut left = String::new();
     let mut lines = source.lines();
@@ -149,7 +149,7 @@ fn without_test_items(source: &str) -> String {
     left
 }
 
-/// The shortest way from a file through imports back to it.
+/// The shortest import cycle through a file.
 fn circle(imports: &Imports, start: &str) -> Option<Vec<String>> {
     let mut before: BTreeMap<&str, &str> = BTreeMap::new();
     let mut next = VecDeque::from([start]);

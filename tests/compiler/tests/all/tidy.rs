@@ -46,7 +46,7 @@ const MAX_LINES: usize = 600;
 /// Module names that describe no purpose.
 const VAGUE_NAMES: &[&str] = &["utils", "util", "common", "base", "manager", "helpers", "misc"];
 
-/// Markers of unfinished work or ignored tests. Split here so that this file does not match.
+/// Markers of unfinished work or ignored tests, split so that this file does not match.
 const UNFINISHED: &[&str] = &[
     concat!("to", "do!("),
     concat!("unimpl", "emented!("),

@@ -1,5 +1,5 @@
-//! What goes wrong in a page: shapes, sizes, shaders that the browser refuses, lost devices. Nothing panics, and every error
-//! is our own.
+//! Failures in a page: shapes, sizes, shaders that the browser refuses, lost devices. Nothing panics, and every error
+//! is our own type.
 
 use std::{
     future::Future,
@@ -14,23 +14,21 @@ use wasm_bindgen_test::wasm_bindgen_test;
 use crate::{device, new_device};
 
 fuse! {
-    /// A layer.
     fn layer(x: f32[M, K], w: f32[K, N], b: f32[N]) -> f32[M, N] {
         relu(matmul(x, w) + b)
     }
 
-    /// One more.
     fn increment(x: f32[N]) -> f32[N] {
         x + 1.0
     }
 }
 
-/// An error of earlier work, which readbacks report.
+/// The error of earlier work that readbacks report.
 pub(crate) async fn reported(device: &Device) -> Result<(), Error> {
     Tensor1::from_vec(device, vec![1.0f32], [1])?.to_vec().await.map(drop)
 }
 
-/// A function whose only kernels have this text.
+/// The function with all shaders replaced.
 fn with_text(function: &Function, text: &'static str) -> &'static Function {
     let mut broken = Function { alternatives: List::Borrowed(&[]), ..function.clone() };
     for kernel in broken.kernels.to_mut() {
@@ -73,7 +71,8 @@ async fn adapters_that_are_not_there_are_named() {
 
 #[wasm_bindgen_test]
 async fn refused_shaders_are_errors_that_name_the_kernel() {
-    // Browsers refuse later than a launch returns: the readback says so. The device is its own, so that no other test does.
+    // Browsers refuse a shader after the launch returned, so the readback reports it. A device of its own keeps the
+    // error from other tests.
     let device = new_device().await;
     let broken = with_text(&increment::FUNCTION, "@compute @workgroup_size(64) fn main() { nonsense }");
     let x = Tensor1::from_vec(&device, vec![1.0f32; 8], [8]).unwrap();
@@ -87,7 +86,7 @@ async fn refused_shaders_are_errors_that_name_the_kernel() {
     }
     let error = error.expect("the browser refuses the shader");
     assert!(matches!(&error, Error::Pipeline { kernel, .. } if kernel.contains("increment")), "{error}");
-    // The device works on, once all that follows from the shader has been reported.
+    // The device still works, once all consequences of the shader have been reported.
     for _ in 0..10 {
         if reported(&device).await.is_ok() {
             break;
@@ -113,7 +112,7 @@ async fn a_device_that_the_browser_takes_away_is_lost() {
     let device = new_device().await;
     let x = Tensor1::from_vec(&device, vec![1.0f32, 2.0], [2]).unwrap();
     let y = increment(&x).unwrap();
-    // A readback that is under way ends, too.
+    // A pending readback completes, too.
     let mut pending = pin!(y.to_vec());
     assert!(pending.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
     device.wgpu_device().destroy();

@@ -1,4 +1,4 @@
-//! Features that an adapter has or lacks, and how subgroups are asked for.
+//! Features that an adapter has or lacks, and requests for subgroups.
 
 use fuse_gpu::{AdapterKind, Device, Environment, Error, Tensor1, Tensor2, f16, fuse};
 use js_sys::{Function, Reflect, wasm_bindgen::JsValue};
@@ -7,18 +7,16 @@ use wasm_bindgen_test::wasm_bindgen_test;
 use crate::{device, firefox, new_device};
 
 fuse! {
-    /// Half precision.
     fn double(x: f16[N]) -> f16[N] {
         x + x
     }
 
-    /// Sums of rows.
     fn row_sums(x: f32[M, N]) -> f32[M] {
         sum(x, axis = 1)
     }
 }
 
-/// `GPUAdapter.prototype.requestDevice` as it is now.
+/// The current `GPUAdapter.prototype.requestDevice`.
 fn request_method() -> JsValue {
     let get = |of: &JsValue, name: &str| Reflect::get(of, &name.into()).expect("browsers with WebGPU have it");
     get(&get(&get(&js_sys::global(), "GPUAdapter"), "prototype"), "requestDevice")
@@ -47,7 +45,8 @@ async fn subgroups_are_there_where_the_adapter_has_them() {
     assert_eq!(device.info().features.subgroups > 0, !firefox());
     let without = Device::builder().without_subgroups().build().await.unwrap();
     assert_eq!(without.info().features.subgroups, 0);
-    // Variants with subgroup operations run with them, as far as they take rows of this length, and are refused without.
+    // Variants with subgroup operations run on such devices, if they support rows of this length, and are refused on
+    // others.
     let kernel = &row_sums::FUNCTION.kernels[0];
     let variants = kernel.variants.iter().filter(|variant| variant.features.subgroups > 0);
     for device in [&device, &without] {
@@ -78,7 +77,7 @@ async fn only_our_own_request_is_changed() {
     drop(opening.await);
     assert_eq!(request_method(), before, "the method is as it was");
 
-    // A page that watches requests sees one with subgroups from us, where the adapter has them, and none beside it.
+    // If the adapter has subgroups, our requests include them, and other code's requests do not.
     let watch = "const original = GPUAdapter.prototype.requestDevice;
         globalThis.seen = [];
         GPUAdapter.prototype.requestDevice = function (descriptor) {
@@ -122,12 +121,12 @@ async fn browser_and_adapter_are_known() {
     let device = device().await;
     let (name, vendor) = (&device.info().name, &device.info().vendor);
     match device.info().kind {
-        // Firefox tells nothing about adapters.
+        // Firefox reveals nothing about adapters.
         _ if firefox() => assert_eq!((&**name, &**vendor), ("", "unknown vendor")),
         AdapterKind::Software => {
             assert!(name.starts_with("google swiftshader") && vendor == "Google", "`{name}` of `{vendor}`")
         }
-        // A GPU's name is at least its vendor's.
+        // A GPU's name includes at least its vendor.
         _ => assert!(
             name.split(' ').next().is_some_and(|first| first.eq_ignore_ascii_case(vendor)),
             "`{name}` of `{vendor}`"

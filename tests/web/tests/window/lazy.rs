@@ -1,4 +1,4 @@
-//! Lazy tensors: compiled in the page, and evaluated there.
+//! Lazy tensors, compiled and evaluated in the page.
 
 use fuse_gpu::{
     Tensor1, Tensor2,

@@ -1,4 +1,4 @@
-//! The kernel tests in a page: programs against the interpreter, shaders against the browser's compiler, and what goes wrong.
+//! Kernel tests in a page: programs against the interpreter, shaders against the browser's compiler, and failures.
 #![cfg(target_arch = "wasm32")]
 
 mod failures;
@@ -17,7 +17,7 @@ use fuse_gpu::Device;
 
 wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_browser);
 
-/// The device that tests share: pipelines that one has made, others find.
+/// The device that tests share, so that they share pipelines.
 async fn device() -> Device {
     thread_local!(static SHARED: OnceCell<Device> = const { OnceCell::new() });
     if let Some(device) = SHARED.with(|shared| shared.get().cloned()) {
@@ -27,12 +27,12 @@ async fn device() -> Device {
     SHARED.with(|shared| shared.get_or_init(|| device).clone())
 }
 
-/// A device of its own.
+/// A device for one test alone.
 async fn new_device() -> Device {
     Device::new().await.expect("tests need a browser with WebGPU")
 }
 
-/// Whether this is Firefox, whose adapters have other features than Chromium's here.
+/// True in Firefox, whose adapters have other features than Chromium's here.
 fn firefox() -> bool {
     fuse_gpu::Environment::present() == fuse_gpu::Environment::Firefox
 }

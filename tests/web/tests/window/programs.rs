@@ -1,4 +1,4 @@
-//! Programs of every kernel shape, dtype and way of reading operands, against the interpreter's ranges.
+//! Programs of every kernel shape, dtype and operand access, compared with the interpreter's ranges.
 
 use fuse_artifact::{DType, Function};
 use fuse_gpu::Device;
@@ -13,24 +13,24 @@ use wasm_bindgen_test::wasm_bindgen_test;
 
 use crate::device;
 
-/// Of the variants that may run, each program runs with one in so many, and with those that the runtime chooses: a software
-/// adapter takes about a second to compile a large one. `--thorough` runs all.
+/// Each program runs with one of so many of its variants, and with the one the runtime chooses: a software adapter
+/// takes about a second to compile a large one. `--thorough` runs all.
 const SHARED_AMONG: usize = 16;
 
 /// Extents of `N`: empty, odd, and more than a workgroup of vectors.
 const EXTENTS: &[usize] = &[0, 5, 257];
 
-/// Of the programs of operations, every so many run, at each way of reading operands others. `--thorough` runs all.
+/// One of so many operation programs runs, others for each operand access. `--thorough` runs all.
 const EVERY: usize = 4;
 
-/// Runs a program, or sees that it is refused where it needs what the device lacks.
+/// Runs a program, or checks that it is refused if the device lacks a feature.
 async fn run(sweep: &mut Sweep, device: &Device, program: &Program, inputs: &[Value]) {
     if runs_on(program, device) {
         sweep.run_on(device, program, inputs).await;
     } else {
         let arguments = Arguments::new(device, program, inputs).expect("inputs need no features");
         let refusal = match arguments.launch(program, None).await {
-            // What has no elements needs no kernel.
+            // Empty results need no kernel.
             Ok(results) => return assert!(results.iter().all(|result| result.data.is_empty()), "{results:?}"),
             Err(refusal) => refusal,
         };
@@ -38,7 +38,7 @@ async fn run(sweep: &mut Sweep, device: &Device, program: &Program, inputs: &[Va
     }
 }
 
-/// Whether a device has the features of some plan of a program.
+/// True if a device has the features of some plan of a program.
 fn runs_on(program: &Program, device: &Device) -> bool {
     let f16 = device.info().features.f16;
     let has = |function: &Function| {
@@ -66,7 +66,7 @@ async fn run_cases(cases: Vec<Case>) {
     assert!(runs > 0 || !device.info().features.f16, "nothing was run");
 }
 
-/// The file tests: one program or more of each kernel shape. `part` of `of`, so that a failure shows where.
+/// Runs a part of the file tests, which have a program of each kernel shape; parts narrow down failures.
 async fn run_files(part: usize, of: usize) {
     let device = device().await;
     for (name, source) in corpus::FILES.iter().skip(part).step_by(of) {
@@ -161,7 +161,7 @@ async fn products_and_reductions_of_every_dtype() {
         let mut runs = 0;
         for program in &compile(&source) {
             for (seed, dims) in PRODUCTS.iter().enumerate() {
-                // The largest of nothing is refused when the program is launched, with a message of its own.
+                // A launch refuses the maximum of nothing with its own message.
                 if program.graph.name == "rows" && dims[1].1 == 0 {
                     continue;
                 }

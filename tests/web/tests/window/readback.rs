@@ -1,4 +1,4 @@
-//! Reading back while the page goes on: soon, in any order, and many at once.
+//! Readback while the page continues: low latency, in any order, and many at once.
 
 use fuse_gpu::{Error, Tensor1, fuse};
 use wasm_bindgen_test::wasm_bindgen_test;
@@ -6,7 +6,6 @@ use wasm_bindgen_test::wasm_bindgen_test;
 use crate::{device, new_device};
 
 fuse! {
-    /// One more.
     fn increment(x: f32[N]) -> f32[N] {
         x + 1.0
     }
@@ -16,10 +15,10 @@ fuse! {
 async fn readbacks_do_not_wait_for_the_browsers_own_pace() -> Result<(), Error> {
     let device = device().await;
     let mut x = Tensor1::from_vec(&device, vec![0.0f32; 64], [64])?;
-    // Pipelines are there after the first.
+    // The first call creates pipelines.
     x = increment(&x)?;
     x.to_vec().await?;
-    // The fastest, as the machine may have other work: Firefox by itself takes 100 ms for each.
+    // The fastest counts, as the machine may have other work: Firefox alone takes 100 ms for each.
     let mut fastest = f64::INFINITY;
     for _ in 0..10 {
         let start = js_sys::Date::now();
@@ -58,7 +57,7 @@ async fn readbacks_may_be_awaited_in_any_order() -> Result<(), Error> {
     for i in (0..5).rev() {
         assert_eq!(pending.remove(i).await?, [i as f32 + 1.0; 3]);
     }
-    // What nobody awaits any more does no harm.
+    // A readback that is no longer awaited does no harm.
     drop(results[0].to_vec());
     assert_eq!(results[0].to_vec().await?, [1.0; 3]);
     assert_eq!(Tensor1::<f32>::zeros(&device, [0])?.to_vec().await?, [0.0; 0]);

@@ -1,4 +1,4 @@
-//! Every WGSL text of every variant through the browser's own compiler.
+//! Compiles the shaders of all variants with the browser's own compiler.
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
@@ -10,7 +10,7 @@ use wasm_bindgen_test::wasm_bindgen_test;
 
 use crate::{device, firefox};
 
-/// Different messages that a failure shows.
+/// Distinct messages that a failure prints.
 const SHOWN: usize = 40;
 /// Shaders whose messages are awaited together.
 const AT_ONCE: usize = 64;
@@ -22,7 +22,7 @@ fn may_compile(features: Features, device: &Device) -> bool {
         && [0, has.coop_matrix].contains(&features.coop_matrix)
 }
 
-/// Compiles shaders as far as the device has what they need; how many these were.
+/// Compiles the shaders whose features the device has, and returns their number.
 async fn compile_all<'a>(what: &str, shaders: impl Iterator<Item = (&'a str, &'a Shader)>) -> usize {
     let device = device().await;
     let wgpu = device.wgpu_device();
@@ -49,12 +49,11 @@ async fn compile_all<'a>(what: &str, shaders: impl Iterator<Item = (&'a str, &'a
     wanted.len()
 }
 
-/// Texts, with what they are.
 fn each(shaders: &BTreeMap<String, Shader>) -> impl Iterator<Item = (&str, &Shader)> {
     shaders.iter().map(|(text, shader)| (&**text, shader))
 }
 
-/// The shaders of ready kernels. To write them takes ten seconds, which is done once.
+/// The shaders of the library's kernels. Generated once, since that takes ten seconds.
 static READY: LazyLock<BTreeMap<String, Shader>> = LazyLock::new(|| {
     let functions = READY_KERNELS.iter().flat_map(|(_, kernels)| kernels.functions()).copied();
     shaders(functions)
@@ -71,7 +70,7 @@ async fn ready_kernels() {
     assert!(count >= 500, "only {count} shaders");
 }
 
-/// Those with matrices, `part` of `of`, so that it shows how far a slow compiler is.
+/// Those with matrices, in parts that show the progress of a slow compiler.
 async fn compile_matrices(part: usize, of: usize) {
     let count = compile_all("ready kernels with matrices", of_ready_kernels(true).skip(part).step_by(of)).await;
     let size = device().await.info().features.coop_matrix;
@@ -120,7 +119,7 @@ async fn what_the_compiler_says_is_seen() {
         wgpu::ShaderModuleDescriptor { label: None, source: wgpu::ShaderSource::Wgsl("fn f() { nonsense }".into()) };
     let module = device.wgpu_device().create_shader_module(broken);
     assert!(!module.get_compilation_info().await.messages.is_empty());
-    // The error that no scope of ours has caught is reported once.
+    // The error that none of our scopes caught is reported once.
     assert!(crate::failures::reported(&device).await.is_err(), "an uncaught error is reported");
     assert_eq!(crate::failures::reported(&device).await, Ok(()), "and only once");
 }

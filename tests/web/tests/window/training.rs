@@ -1,4 +1,4 @@
-//! Gradients, and steps of training that update their tensors, launched and replayed.
+//! Gradients, and training steps that update tensors in place, launched and replayed.
 
 use fuse_gpu::{Error, Tensor0, Tensor1, Tensor2, fuse};
 use wasm_bindgen_test::wasm_bindgen_test;
@@ -8,13 +8,13 @@ use crate::device;
 fuse! {
     use fuse_gpu::kernels::optimizers::adamw_matrix;
 
-    /// The scores of a network of two layers with a block of attention between the rows of `x`.
+    /// Logits of a two-layer network with attention between the rows of `x`.
     fn scores(x: f32[B, K], w: f32[K, H], b: f32[H], v: f32[H, C]) -> f32[B, C] {
         let hidden = relu(matmul(x, w) + b);
         matmul(hidden + matmul(softmax(matmul(hidden, transpose(hidden)) / 8.0), hidden), v)
     }
 
-    /// A step of AdamW, all of whose state stays on the device.
+    /// A step of AdamW with all state on the device.
     fn train(
         x: f32[B, K], y: i32[B], count: &mut f32[], w: &mut f32[K, H], wm: &mut f32[K, H], ws: &mut f32[K, H],
         b: &mut f32[H], v: &mut f32[H, C], vm: &mut f32[H, C], vs: &mut f32[H, C],
@@ -29,7 +29,6 @@ fuse! {
         loss
     }
 
-    /// Its gradients for loops of Rust.
     #[differentiable(x, w)]
     fn layer(x: f32[M, K], w: f32[K, N]) -> f32[M, N] {
         tanh(matmul(x, w))
