@@ -1,5 +1,5 @@
-//! Attention on the installed adapters against the interpreter's ranges: one kernel for any pointwise scores, every legal
-//! variant, and sizes below, at and beyond tiles.
+//! Attention on the installed adapters, compared with the interpreter's ranges: one kernel for any pointwise scores,
+//! every legal variant, and sizes below, at and beyond tiles.
 
 use fuse_artifact::DType;
 use fuse_compiler::interp::Value;
@@ -158,7 +158,7 @@ fn masks() {
     check_sharing(4, "masks", &source, MASKED);
 }
 
-/// Limits of a comparison that wraps around must not be derived from the formula without wrapping.
+/// Key limits must not be derived from a comparison as if its integers did not wrap around.
 #[test]
 fn comparisons_that_wrap_around() {
     let source = "pub fn f(q: f32[M, 8], k: f32[N, 8], v: f32[N, 8], w: i32) -> f32[M, 8] {
@@ -265,7 +265,7 @@ fn many_keys() {
     check("many keys", source, sizes);
 }
 
-/// Values at which softmax may fail: scores of any size, infinities and NaN.
+/// Inputs at which softmax may fail: scores of any size, infinities and NaN.
 #[test]
 fn special_numbers() {
     let source = "pub fn f(q: f32[M, 4], k: f32[N, 4], v: f32[N, 4]) -> f32[M, 4] {
@@ -296,7 +296,6 @@ fn special_numbers() {
     sweep.finish();
 }
 
-/// Shapes of an expression's variables.
 type Shapes<'a> = &'a [(&'a str, &'a [usize])];
 
 /// Runs an expression in `f32` at all shapes. Each case says whether it must take a single kernel.
@@ -324,8 +323,8 @@ fn check_expression(source: &str, cases: &[(bool, Shapes<'_>)]) {
     sweep.finish();
 }
 
-/// Ranks and extents known only at launch; a scale of any rank. Values, scales or biases that repeat the scores take more
-/// kernels, and so do heads that are too large.
+/// Ranks and extents known only at launch; a scale of any rank. Values, scales or biases that broadcast the scores take
+/// more kernels, and so do heads that are too large.
 #[test]
 fn expressions_of_any_rank() {
     let scaled = "matmul(softmax(matmul(q, transpose(k)) * s), v)";

@@ -94,7 +94,7 @@ fn nothing_in_one_dimension() {
     check(Sweep::new("empty"), &gradient("f", "f32", [8, 8], "", "s"), sizes);
 }
 
-/// Ranges of `f16` are wide because terms that cancel were rounded before. Results are also compared with exact ones.
+/// Ranges of `f16` are wide after cancellation, so results are also compared with exact ones.
 #[test]
 fn f16_heads() {
     let source = [

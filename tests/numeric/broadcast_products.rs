@@ -1,10 +1,9 @@
-//! Programs that reduce broadcast products, as users write them, against the interpreter's ranges: every legal variant,
-//! awkward sizes, and bounds on kernels and bytes.
+//! Programs that reduce broadcast products, compared with the interpreter's ranges: every legal variant, awkward sizes,
+//! and bounds on kernels and bytes.
 
 use fuse_gpu::{Device, Tensor1, Tensor2, fuse};
 use fuse_test_support::{Program, Sweep, compile, data};
 
-/// Runs every function of a block at all sizes.
 fn check(what: &str, source: &str, sizes: &[&[(&str, usize)]]) -> Vec<Program> {
     let mut sweep = Sweep::new(what).sharing_variants(3);
     let programs = compile(source);
@@ -124,7 +123,6 @@ fn a_soft_mixture_of_experts_stores_no_expert() {
 }
 
 fuse! {
-    /// Positions and speeds after a time `dt`.
     fn step(p: f32[N, 3], v: f32[N, 3], m: f32[N], dt: f32) -> (f32[N, 3], f32[N, 3]) {
         let d = unsqueeze(p, axis = 0) - unsqueeze(p, axis = 1);
         let r = sum(d * d, axis = 2, keepdim = true) + 0.01;

@@ -1,23 +1,22 @@
-//! Bounds-checked shaders, in buffers of exact size surrounded by poison: operations with every way of reading an operand,
-//! file tests (also with each extent 0), and reads at computed positions.
+//! Bounds-checked shaders, in buffers of exact size surrounded by poison: operations with every operand access, file
+//! tests (also with each extent 0), and gathers.
 
 use fuse_artifact::DType;
 use fuse_compiler::interp::Value;
 use fuse_runtime::Device;
 use fuse_test_support::{Directives, Program, Sweep, adapter::Arguments, compile, corpus, data, patterns, wait};
 
-/// Device with bounds checks.
 fn device() -> Device {
     let device = Device::builder().checked().without_pipeline_cache().build_blocking();
     device.expect("an adapter that binds one buffer more than kernels do")
 }
 
-/// The functions of a block, with shaders that check their indices.
+/// The functions of a block, with bounds-checked shaders.
 fn checked_programs(source: &str) -> Vec<Program> {
     compile(source).iter().map(|program| program.checked().expect("it compiles")).collect()
 }
 
-/// Runs on such a device.
+/// Runs on a device with bounds checks.
 struct Checked {
     device: Device,
     sweep: Sweep,

@@ -2,7 +2,6 @@
 
 use fuse_test_support::{Sweep, compile, data};
 
-/// Runs every function of a block at all sizes.
 fn check(what: &str, source: &str, sizes: &[&[(&str, usize)]]) {
     let mut sweep = Sweep::new(what).sharing_variants(2);
     for program in &compile(source) {
@@ -41,7 +40,7 @@ fn elements_that_move() {
     check("moved elements", source, &SIZES);
 }
 
-/// Values with several readers on several levels: some are stored, others recomputed.
+/// Values with several readers at several reduction depths: some are stored, others recomputed.
 #[test]
 fn levels_of_moved_elements() {
     let heat = "let x = x + 0.1 * (roll(x, axis = 0, shift = 1) + roll(x, axis = 0, shift = -1)

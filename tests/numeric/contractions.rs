@@ -119,7 +119,7 @@ fn split_products_add_up() {
         let variants = &program.function.kernels[0].variants;
         assert!(variants.iter().any(|variant| variant.passes.len() > 1), "no split schedule");
         for (seed, dims) in sizes.iter().enumerate() {
-            // Coarse numbers have exact sums, so a lost or repeated term shows.
+            // Sums of coarse numbers are exact, so a lost or repeated term shows.
             let mut inputs = data::inputs(&program.graph, dims, seed as u64);
             inputs.iter_mut().flat_map(|input| &mut input.data).for_each(|x| *x = x.round());
             sweep.run(&program, &inputs);
@@ -219,7 +219,7 @@ fn products_have_workgroups_of_their_own() {
         let variants = &program.function.kernels[0].variants;
         assert!(variants.iter().any(|variant| grouped(&variant.schedule)), "{}", program.function.name);
     }
-    // An epilogue that needs both products has them in one workgroup.
+    // An epilogue that needs both products forces them into one workgroup.
     let together =
         compile("pub fn f(x: f32[M, K], u: f32[K, N], v: f32[K, N]) -> f32[M, N] { matmul(x, u) * matmul(x, v) }");
     let schedules = together[0].function.kernels[0].variants.iter().map(|variant| &variant.schedule);
@@ -324,7 +324,7 @@ const DEEP: Sizes<'static> = &[
 const EMPTY: Sizes<'static> =
     &[[("M", 4), ("N", 8), ("K", 0)], [("M", 0), ("N", 8), ("K", 4)], [("M", 4), ("N", 0), ("K", 4)]];
 
-/// Whether the first plan's kernel reduces the rows of its left operand.
+/// True if the first plan's kernel reduces the rows of its left operand.
 fn reduces_operand(program: &Program) -> bool {
     program.function.kernels[0].work.row_passes > 0
 }

@@ -128,7 +128,7 @@ const ATTENTIONS: &[[(&str, usize); 3]] = &[
 const GRADIENTS: &[[(&str, usize); 3]] =
     &[[("B", 2), ("M", 128), ("N", 64)], [("B", 1), ("M", 67), ("N", 135)], [("B", 1), ("M", 130), ("N", 65)]];
 
-/// Staged operands are shared where products and sums read the same tensor. Ranges of `f16` say little for 64 columns, so
+/// Staged operands are shared if products and sums read the same tensor. Ranges of `f16` say little for 64 columns, so
 /// those results are compared with exact ones only.
 #[test]
 fn gradients_of_attention() {
@@ -178,7 +178,7 @@ fn attention() {
     );
 }
 
-/// Scores of hundreds, so that sums are rescaled while other rows of the workgroup are not.
+/// Scores of hundreds, so that accumulators are rescaled while other rows of the workgroup are not.
 #[test]
 fn attention_with_growing_scores() {
     check_attention(
@@ -212,7 +212,7 @@ fn attention_with_sums_of_rows() {
     );
 }
 
-/// Whether some variant of a function's first plan uses cooperative matrices.
+/// True if some variant of a function's first plan uses cooperative matrices.
 fn uses_matrices(source: &str) -> bool {
     let function = compile(source)[0].function;
     function.kernels.iter().flat_map(|kernel| kernel.variants.iter()).any(|variant| variant.features.coop_matrix > 0)

@@ -6,7 +6,6 @@ use fuse_test_support::{Figures, Program, adapter::Arguments, devices, wait};
 /// Tolerance relative to the largest number of a gradient.
 const TOLERANCE: f64 = 1e-5;
 
-/// Runs all functions as transformed by `made`.
 fn check(made: impl Fn(Program) -> Result<Program, String>) {
     let mut deviations = vec![];
     for figures in Figures::all() {

@@ -1,5 +1,5 @@
-//! Contractions on the installed adapters against the interpreter's ranges: every way of reading an operand, fused
-//! operations on both sides, every legal variant, and sizes below, at and beyond tiles.
+//! Contractions on the installed adapters, compared with the interpreter's ranges: every operand access, operations
+//! fused on both sides, every legal variant, and sizes below, at and beyond tiles.
 
 use fuse_artifact::DType;
 use fuse_test_support::{
@@ -68,7 +68,7 @@ fn one_row_in_whole_steps_and_not() {
         pub fn prologues(x: f32[M, K], g: f32[K], y: f32[K, N]) -> f32[M, N] { matmul(gelu(x) * g, 2.0 * y) }
         pub fn batches(x: f32[3, M, K], y: f32[3, K, N]) -> f32[3, M, N] { matmul(x, y) }
         pub fn siblings(x: f32[M, K], y: f32[K, N], z: f32[K, N]) -> f32[M, N] { silu(matmul(x, y)) * matmul(x, z) }";
-    // The last two depths are no multiple of eight.
+    // The last two depths are not multiples of eight.
     let sizes = [[4, 8], [36, 264], [128, 1032], [68, 12], [8, 65]].map(|[n, k]| [("M", 1), ("N", n), ("K", k)]);
     let programs = check("one row", source, &sizes, &[]);
     for (size, whole) in [(&sizes[1], true), (&sizes[3], false)] {
@@ -265,7 +265,7 @@ fn a_long_depth_is_split() {
         let programs = compile(&source);
         for (seed, dims) in depths.iter().enumerate() {
             let mut inputs = data::inputs(&programs[0].graph, dims, seed as u64);
-            // Coarse numbers have exact sums, so a lost or repeated term shows.
+            // Sums of coarse numbers are exact, so a lost or repeated term shows.
             inputs.iter_mut().flat_map(|input| &mut input.data).for_each(|x| *x = x.round());
             sweep.run(&programs[0], &inputs);
         }

@@ -30,7 +30,7 @@ fn inputs(program: &Program, rows: usize, large: f64) -> Vec<Value> {
     inputs
 }
 
-/// Weight at the depth of the large activation.
+/// The weight at the depth of the large activation.
 fn weight(w: &mut Value, column: usize) -> &mut f64 {
     let columns_are_neighbours = w.shape[0] == 96;
     let place = if columns_are_neighbours { PLACE * w.shape[1] + column } else { column * w.shape[1] + PLACE };
@@ -71,7 +71,7 @@ fn outliers(packing: Packing) {
     }
 }
 
-/// Result of dequantizing first: an infinity of the weight's sign, and NaN for a weight of 0.
+/// Compares with dequantizing first: an infinity of the weight's sign, and NaN for a weight of 0.
 fn infinities(packing: Packing) {
     for program in layers(packing) {
         for rows in ROWS {
@@ -139,7 +139,7 @@ fn of_shape(shape: &[usize], element: impl FnMut(usize) -> f64) -> Value {
     Value { dtype: DType::F32, shape: shape.to_vec(), data: (0..count).map(element).collect() }
 }
 
-/// Adapters that end long loops silently get more parts.
+/// The depth is split further on adapters that silently end long loops.
 #[test]
 fn long_depths_are_summed_whole() {
     let depth = 8_388_608;
@@ -199,7 +199,7 @@ fn empty_tensors_may_have_any_other_extents() {
             for device in devices() {
                 let launched = Arguments::new(device, &program, &inputs)
                     .and_then(|arguments| wait(arguments.launch(&program, None)));
-                // Too large are non-empty results, and rows without elements that kernels still iterate over.
+                // Too large: non-empty results, and rows without elements that kernels still iterate over.
                 match launched {
                     Ok(results) => assert!(results[0].data.is_empty(), "{} {dims:?}", program.function.name),
                     Err(error) => {

@@ -1,4 +1,4 @@
-//! Every pointwise operation, dtype and way of reading an operand on the installed adapters, against the interpreter's
+//! Every pointwise operation, dtype and operand access on the installed adapters, compared with the interpreter's
 //! ranges, with every legal variant.
 //!
 //! Operations of one dtype share kernels with several results, so that few pipelines are compiled.

@@ -165,8 +165,8 @@ fn outputs_may_not_share_the_memory_of_scales() {
     assert_eq!(error.to_string(), "kernel `both`: output 1 shares its memory with argument `w`");
 }
 
-/// A large activation with weights of 0 leaves no error: the error is that of the other products. Asymmetric schemes sum
-/// codes about the middle one, whose value also counts.
+/// With a weight of 0, a large activation adds no error beyond that of the other products. Asymmetric schemes sum codes
+/// relative to the middle one, whose value also counts.
 #[test]
 fn an_outlier_beside_weights_of_zero() {
     const OUTLIER: usize = 13;

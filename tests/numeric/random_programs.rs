@@ -1,12 +1,12 @@
-//! Random programs: fused, unfused and interpreted results agree on every installed adapter, with the runtime's choice of
-//! variants and random others.
+//! Random programs: fused, unfused and interpreted results agree on every installed adapter, with the runtime's choice
+//! of variants and random others.
 //!
-//! The seed follows from the commit's code (`seed`), so each change tests other programs, repeatably. A machine retries its
-//! earlier failures first (`failures`).
+//! The seed is derived from the commit's code (`seed`), so each change tests other programs, repeatably. A machine
+//! retries its earlier failures first (`failures`).
 //!
-//! The adapter's compiler takes nearly all of the time. Every program runs fused with the runtime's choice, one in four with
-//! another variant, and one in eight unfused. `FUSE_THOROUGH` runs all of these for all programs. `PROPTEST_CASES` sets the
-//! number of programs, `FUSE_MINUTES` (`cargo xtask fuzz programs`) the time.
+//! The adapter's compiler takes nearly all the time. Every program runs fused with the runtime's choice, one in four
+//! with another variant, and one in eight unfused. `FUSE_THOROUGH` runs all of these for all programs. `PROPTEST_CASES`
+//! sets the number of programs, `FUSE_MINUTES` (`cargo xtask fuzz programs`) the time.
 
 mod dims;
 mod expressions;
@@ -121,7 +121,7 @@ fn extents() -> impl Strategy<Value = [usize; 4]> {
     prop::array::uniform4(extent)
 }
 
-/// Numbers that select other variants, fused and unfused, if it is a program's turn.
+/// Seeds that select other variants, fused and unfused, for programs that run with them.
 type Turns = [Option<u64>; 2];
 
 fn turns(seed: u64) -> Turns {
@@ -186,7 +186,7 @@ fn items_stay_inside() {
 /// Generated programs are correct, and exact values of the interpreter lie in its own ranges.
 #[test]
 fn ranges_hold_what_the_interpreter_computes() {
-    // Nothing is compiled for an adapter here.
+    // Compiles nothing for an adapter.
     let loose = run("ranges", "ranges.txt", CASES, |(steps, extents, seed)| {
         let program = Builder::fitting(*extents, steps);
         check_ranges(&program, *seed).map_err(|error| format!("{error}\nwith {:?}\n{}", program.dims, program.source))

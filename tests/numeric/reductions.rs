@@ -1,5 +1,5 @@
-//! Reductions on the installed adapters against the interpreter's ranges: every operation, dtype and direction, fused
-//! operations around them, every legal variant, and sizes below, at and beyond a variant's capacity.
+//! Reductions on the installed adapters, compared with the interpreter's ranges: every operation, dtype and direction,
+//! operations fused around them, every legal variant, and sizes below, at and beyond a variant's capacity.
 
 use fuse_artifact::DType;
 use fuse_compiler::interp::Value;
@@ -12,7 +12,6 @@ fn run(sweep: &mut Sweep, program: &Program, dims: &[(&str, usize)], seed: u64) 
     sweep.run(program, &data::inputs(&program.graph, dims, seed));
 }
 
-/// Runs every function of a block at all sizes.
 fn check(what: &str, source: &str, sizes: &[&[(&str, usize)]]) -> Vec<Program> {
     let mut sweep = Sweep::new(what).sharing_variants(2);
     let programs = compile(source);
@@ -282,7 +281,7 @@ fn ten_million_elements_that_cancel() {
         let arguments = Arguments::new(device, program, std::slice::from_ref(&input)).unwrap();
         let mut ran = 0;
         for choice in arguments.choices(program).unwrap() {
-            // lavapipe ends an invocation's loops after 65 535 iterations in all.
+            // lavapipe ends an invocation's loops after 65 535 iterations in total.
             if choice.names[0].starts_with("rows ") && choice.names[0].ends_with(" streamed scalar") {
                 continue;
             }

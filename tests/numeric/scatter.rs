@@ -1,4 +1,4 @@
-//! Gradients of gathers (scatter-adds): every legal variant against the interpreter, at awkward sizes and ids.
+//! Gradients of gathers (scatter-adds): every legal variant compared with the interpreter, at awkward sizes and ids.
 
 use fuse_artifact::DType;
 use fuse_compiler::interp::Value;

@@ -1,4 +1,4 @@
-//! A program whose shapes never repeat: its process memory stays within the budget and what `memory_report` accounts for.
+//! A program whose shapes never repeat: its process memory stays within the budget and the total of `memory_report`.
 //! Takes seconds; two minutes with `FUSE_THOROUGH`.
 
 use std::{
@@ -68,7 +68,7 @@ fn soak(length: Duration) {
     device.synchronize_blocking().expect("the work is done");
     let (report, reserved) = (device.memory_report(), device.reserved_bytes());
     println!("{rounds} rounds, {} MiB of the process, reserved {reserved:?}\n{report}", resident() / MIB);
-    // wgpu also reserves room: it suballocates from blocks, which changing sizes fragment: 98 MiB on an H100.
+    // wgpu also reserves memory: it suballocates from blocks, which changing sizes fragment: 98 MiB on an H100.
     let held = held(&report) + report.staging_bytes;
     assert!(reserved.is_none_or(|reserved| (held..=2 * held + REST / 4).contains(&reserved)), "{reserved:?}\n{report}");
     device.trim();

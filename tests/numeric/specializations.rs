@@ -15,7 +15,6 @@ use fuse_gpu::{
 use fuse_test_support::{adapter::Arguments, compare::compare, compile, data, wait};
 
 fuse! {
-    /// relu(x·w + b).
     pub fn layer<T: Float>(x: T[M, K], w: T[K, N], b: T[N]) -> T[M, N] {
         relu(matmul(x, w) + b)
     }
@@ -25,12 +24,10 @@ fuse! {
         (tanh(x), gelu(x), softplus(x), sin(x), relu(x) + max(x, 0.5))
     }
 
-    /// Without numbers of the host.
     pub fn scaled_by_two(x: f32[N]) -> f32[N] {
         x * 2.0
     }
 
-    /// A number of the host.
     pub fn scaled(x: f32[N], s: f32) -> f32[N] {
         x * s
     }
@@ -56,7 +53,7 @@ fn launches_of_equal_shapes_use_the_new_pipelines() {
     assert!(made >= 1, "specializing creates pipelines");
     let after = layer(&x, &w, &b).unwrap().to_vec_blocking().unwrap();
     assert_eq!((&within, &after), (&general, &general));
-    // A second request has nothing to do.
+    // A second request does nothing.
     device.specialize(|| layer(&x, &w, &b)).unwrap();
     assert_eq!(device.pipelines(), before + made);
     // Other sizes have their own pipelines or the general ones.
@@ -101,7 +98,7 @@ fn other_devices_and_threads_stay_general() {
     assert!(device.pipelines() > general, "the other thread's launch was not specialized");
 }
 
-/// Product, attention, reductions of rows and columns, and movement: the same bits as from general pipelines.
+/// Product, attention, reductions of rows and columns, and movement give the same bits as general pipelines.
 #[test]
 fn every_kind_of_kernel() {
     let source = "
@@ -153,7 +150,7 @@ fn checked_shaders_compute_the_same() {
     assert!(device.pipelines() > pipelines, "checked shaders have pipelines of their own");
 }
 
-/// Specializations of tables give the pipelines that a program asks for. The program's own request takes precedence.
+/// Specializations of tables give the pipelines that a program requests. The program's own request takes precedence.
 #[test]
 #[cfg(feature = "tune")]
 fn tables_ask_for_specializations() {
@@ -186,13 +183,14 @@ fn tables_ask_for_specializations() {
     }
 }
 
-/// Parts of a shader that other specializations write differently.
+/// True if the shader has parts that specializations change.
 fn has_specializations(variant: &Variant) -> bool {
     let marks = [ROUNDS, SWITCH];
     variant.passes.iter().any(|pass| marks.iter().any(|mark| pass.wgsl.contains(mark)))
 }
 
-/// Loops unrolled by two and four and both kinds of branches, of every variant that has them, against the interpreter.
+/// Loops unrolled by two and four and both kinds of branches, of every variant that has them, compared with the
+/// interpreter.
 #[test]
 fn loops_and_branches_in_every_form() {
     let source = "
@@ -251,7 +249,7 @@ fn specialized_pipelines_do_not_pile_up() {
     let kept = device.pipelines();
     // Variants differ between sizes, and with them the general pipelines.
     assert!(kept <= before + 257 * each + 2, "{kept} pipelines, {each} for each size");
-    // Forgotten pipelines still run, and are specialized again on request.
+    // Evicted pipelines still run, and are specialized again on request.
     let six = vec![6.0_f32];
     assert_eq!(run(1).to_vec_blocking().unwrap(), six);
     assert_eq!(device.specialize(|| run(1)).to_vec_blocking().unwrap(), six);

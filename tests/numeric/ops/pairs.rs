@@ -1,8 +1,8 @@
-//! Pairs of functions in one kernel, compared with the same after storing the first result. Drivers simplify across
+//! Pairs of functions in one kernel, compared with a version that stores the first result: drivers simplify across
 //! operations.
 //!
-//! Each kernel has many pairs, and each run takes the same few kernels; `FUSE_THOROUGH=1` runs all. Differences that are too
-//! expensive to prevent are listed, one table per kind of driver. README names their kinds.
+//! Each kernel has many pairs, and each run takes the same few kernels; `FUSE_THOROUGH=1` runs all. Differences that
+//! are too expensive to prevent are listed, one table per kind of driver. README names their kinds.
 
 use std::collections::BTreeSet;
 
@@ -102,8 +102,8 @@ const ALONE: &[&str] = &[
     "sqrt(recip(x))",
 ];
 
-/// Known differences of a kind of driver, with reasons: expressions of [`ALONE`], and pairs of a first function and several
-/// second ones.
+/// Known differences of a kind of driver, with reasons: expressions of [`ALONE`], and pairs of a first function with
+/// several second ones.
 struct Known {
     reason: &'static str,
     alone: &'static [&'static str],
@@ -111,7 +111,7 @@ struct Known {
 }
 
 impl Known {
-    /// Pairs as texts.
+    /// Formats the pairs.
     fn pairs(&self) -> Vec<String> {
         let pairs = self.pairs.iter().flat_map(|(first, second)| second.iter().map(move |second| (first, second)));
         pairs.map(|(first, second)| format!("{first}; {second}")).collect()
@@ -224,8 +224,8 @@ fn functions(x: &str) -> Vec<String> {
     named.chain(FORMS.iter().map(|form| form.replace('$', x))).collect()
 }
 
-/// Function that applies many texts to the bindings of `lets`. It returns signs, exponents, and the first mantissa bit,
-/// which tells NaN from an infinity.
+/// A function that applies expressions to the bindings of `lets`. It returns signs, exponents, and the first mantissa
+/// bit, which distinguishes NaN from an infinity.
 fn source(params: &str, lets: &str, texts: &[String]) -> String {
     let part = |(i, text): (usize, &String)| format!("(to_bits({text}) >> 22) << {}", 10 * i);
     let packed = |texts: &[String]| texts.iter().enumerate().map(part).collect::<Vec<_>>().join(" | ");
@@ -253,7 +253,7 @@ fn run(device: &Device, program: &Program, inputs: &[Value]) -> Vec<Vec<f64>> {
     wait(arguments.launch(program, None)).unwrap().into_iter().map(|value| value.data).collect()
 }
 
-/// Results of a function of [`source`] for each text.
+/// Results of a function of [`source`] for each expression.
 fn values(device: &Device, source: &str, count: usize, inputs: &[Value]) -> Vec<Vec<f64>> {
     let program = compile(source).swap_remove(0);
     assert_eq!(program.function.kernels.len(), 1, "{source}");
@@ -271,7 +271,7 @@ fn differ(stored: f64, fused: f64) -> bool {
     stored.is_nan() != fused.is_nan() || !stored.is_nan() && stored != fused
 }
 
-/// True if a result is determined by a first one: nothing is promised for subnormal numbers and large angles.
+/// True if the first result determines the second one: nothing is promised for subnormal numbers and large angles.
 fn is_promised(y: f64, second: &str) -> bool {
     let is_subnormal = y != 0.0 && y.abs() < f64::from(f32::MIN_POSITIVE);
     let is_angle = ["sin(", "cos(", "tan("].iter().any(|name| second.starts_with(name));
@@ -292,7 +292,7 @@ fn pairs(device: &Device) -> [BTreeSet<String>; 2] {
         if run.is_empty() {
             continue;
         }
-        // Stored first results, and those of the negatives, which are neighbours.
+        // Stored first results, and those of the negated arguments, which are neighbors.
         let stored = compile(&format!("pub fn f(x: f32[N]) -> f32[N] {{ {text} }}")).swap_remove(0);
         let ys = self::run(device, &stored, &[vector(xs.clone())]).swap_remove(0);
         let zs: Vec<f64> = (0..n).map(|i| ys[if i + 1 == n { i } else { i ^ 1 }]).collect();

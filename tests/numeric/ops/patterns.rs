@@ -1,4 +1,4 @@
-//! Every operation with operands read in every way, at sizes around the vector and workgroup widths.
+//! Every operation with every operand access, at sizes around the vector and workgroup widths.
 
 use fuse_artifact::DType;
 use fuse_test_support::{

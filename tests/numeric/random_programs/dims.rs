@@ -1,6 +1,5 @@
 //! Dimensions of random programs: products of literals and names.
 
-/// Names of dimensions.
 pub(crate) const NAMES: [&str; 4] = ["A", "B", "C", "D"];
 
 /// Dimension: `factor · names…`.

@@ -75,8 +75,8 @@ impl Builder {
         Program { source, dims: builder.dims_by_name() }
     }
 
-    /// Adds a scalar function of the results (`fn value`) and its gradients by the float parameters (`fn gradient`). Returns
-    /// nothing for programs without floats.
+    /// Adds a scalar function of the results (`fn value`) and its gradients by the float parameters (`fn gradient`).
+    /// `None` for programs without floats.
     pub(crate) fn differentiated(extents: [usize; 4], steps: &[Step]) -> Option<Program> {
         let mut builder = Self::of(extents, steps);
         let results = builder.results(steps);
@@ -164,12 +164,11 @@ impl Builder {
             + 2 * self.values.iter().filter(|value| value.weights.is_some()).count()
     }
 
-    /// Extent of a dimension.
     pub(crate) fn extent(&self, dim: &Dim) -> usize {
         dim.names.iter().map(|&name| self.extents[name]).product::<usize>() * dim.factor
     }
 
-    /// Elements of the largest value.
+    /// The number of elements of the largest value.
     fn largest(&self) -> usize {
         let elements = |value: &Value| value.dims.iter().map(|dim| self.extent(dim).max(1)).product();
         self.values.iter().map(elements).max().unwrap_or(0)

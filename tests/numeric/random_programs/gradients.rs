@@ -1,4 +1,4 @@
-//! Gradients of random programs against forward mode: on the interpreter in `f64`, and in kernels.
+//! Gradients of random programs, compared with forward mode: in the interpreter in `f64`, and in kernels.
 
 use fuse_compiler::{
     graph::{Graph, Param},
@@ -106,7 +106,7 @@ fn check_forward(program: &Program, seed: u64) -> Result<Outcome, String> {
 
 #[test]
 fn gradients_agree_with_forward_mode() {
-    // Nothing is compiled for an adapter here.
+    // Compiles nothing for an adapter.
     let rough = run("gradients", "gradients.txt", CASES, |(steps, extents, seed)| {
         let Some(program) = Builder::differentiated(*extents, steps) else { return Ok(Outcome::default()) };
         check_forward(&program, *seed).map_err(|error| format!("{error}\nwith {:?}\n{}", program.dims, program.source))

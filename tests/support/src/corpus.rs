@@ -55,7 +55,7 @@ pub fn every_operation() -> Vec<String> {
 }
 
 /// Programs that, with the file tests, cover every schedule family: layouts of products, several products, packings of
-/// weights, and head sizes with schedules of their own.
+/// weights, and head sizes with their own schedules.
 pub fn every_family() -> Vec<String> {
     let mut sources = vec![
         "pub fn rows<T: Float>(x: T[B, M, K], w: T[B, K, N], b: T[N]) -> T[B, M, N] { relu(matmul(x, w) + b) }

@@ -1,6 +1,6 @@
-//! The comments of a `.fuse` file that say what to expect.
+//! Directives: comments of a `.fuse` file with its runs and expected results.
 //!
-//! - `// kernels: f = 1, g = 2` states how many kernels functions become.
+//! - `// kernels: f = 1, g = 2` states the numbers of kernels of functions.
 //! - `// run: f(M = 3, N = 5)` runs a function at these extents.
 //! - `// ranges: wide` says that the program is too deep for error ranges to stay narrow.
 //! - `// wgsl: f.0.matmul tile 32x32x16` makes the shaders of a variant of a kernel goldens.
@@ -9,12 +9,12 @@ use fuse_compiler::interp::Value;
 
 use crate::{Program, data};
 
-/// What a file asks for.
+/// The directives of a file.
 #[derive(Debug, Default)]
 pub struct Directives {
     /// The runs, in order.
     pub runs: Vec<Run>,
-    /// Whether error ranges may be wide.
+    /// True if error ranges may be wide.
     pub wide_ranges: bool,
     kernels: Vec<(String, usize)>,
     /// The kernels and variants whose shaders belong to the goldens.
@@ -31,10 +31,10 @@ pub struct Run {
 }
 
 impl Directives {
-    /// Reads the comments of a file.
+    /// Parses the directives of a file.
     ///
     /// # Errors
-    /// A text that says what is expected where.
+    /// A message with the expected directive.
     pub fn parse(source: &str) -> Result<Self, String> {
         let mut directives = Self::default();
         for line in source.lines().filter_map(|line| line.strip_prefix("// ")) {
@@ -53,10 +53,10 @@ impl Directives {
         if directives.runs.is_empty() { Err("expected a line `// run: f(…)`".to_owned()) } else { Ok(directives) }
     }
 
-    /// The programs of the file that it wants to run, with their inputs.
+    /// The programs of the file that runs name, with their inputs.
     ///
     /// # Panics
-    /// When the file has no function of the name of a run.
+    /// If the file has no function with the name of a run.
     pub fn launches<'a>(&self, programs: &'a [Program]) -> Vec<(&'a Program, Vec<Value>)> {
         let mut launches = vec![];
         for (seed, run) in self.runs.iter().enumerate() {
@@ -70,7 +70,7 @@ impl Directives {
         launches
     }
 
-    /// How many kernels a function is said to become.
+    /// The expected number of kernels of a function.
     pub fn kernels(&self, function: &str) -> Option<usize> {
         self.kernels.iter().find(|(name, _)| name == function).map(|&(_, count)| count)
     }

@@ -11,7 +11,7 @@ use crate::{Value, graphs};
 pub struct Figures {
     /// Compiled function.
     pub graph: Graph,
-    /// Whether it was chosen after the rules of differentiation were written.
+    /// True if it was chosen after the rules of differentiation were written.
     pub is_late: bool,
     /// Differentiated input of each result.
     pub wrt: Vec<String>,

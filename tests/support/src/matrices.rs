@@ -74,7 +74,7 @@ fn text(wgsl: &str, size: u32) -> String {
     let each = size * size / 32;
     let lines: Vec<&str> = wgsl.lines().collect();
     let sums: Vec<&str> = lines.iter().filter_map(|line| declared_sum(line)).collect();
-    // The second pass of a split has none.
+    // The second pass of a split contraction has none.
     if sums.is_empty() {
         return wgsl.to_owned();
     }
@@ -134,7 +134,7 @@ fn shuffled(code: &str) -> Option<(&str, (&str, &str))> {
     Some((value, (name, bit)))
 }
 
-/// Loop over the accumulator elements `e` of an invocation.
+/// A loop over the accumulator elements `e` of an invocation.
 fn of_each_element(each: u32, what: &str) -> String {
     format!("for (var e = 0u; e < {each}u; e++) {{ let i = e * 32u + subgroup_lane; {what} }}")
 }

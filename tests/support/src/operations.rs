@@ -1,4 +1,4 @@
-//! Source forms of pointwise operations, for each dtype.
+//! Source of pointwise operations, for each dtype.
 
 use fuse_artifact::DType;
 use fuse_compiler::{
@@ -63,7 +63,7 @@ pub fn compare_symbol(op: CompareOp) -> &'static str {
     }
 }
 
-/// Functions of type `result` that compute `texts`, a few each.
+/// Functions of type `result` that compute the expressions `texts`, a few each.
 pub fn functions(params: &str, result: &str, texts: &[String]) -> String {
     let function = |(i, texts): (usize, &[String])| {
         let results = vec![result; texts.len()].join(", ");

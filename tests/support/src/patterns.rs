@@ -1,4 +1,4 @@
-//! Programs of every operation with operands read in every way; `N` is their only free dimension.
+//! Programs of every operation with every operand access; `N` is their only free dimension.
 
 use fuse_artifact::DType;
 
@@ -19,7 +19,7 @@ impl Case {
     }
 }
 
-/// Way of reading an operand as a tensor of shape `[3, N]`.
+/// A read of an operand as a tensor of shape `[3, N]`.
 struct Pattern {
     name: &'static str,
     /// Parameter type after the dtype; empty for a host scalar.
@@ -110,7 +110,7 @@ pub fn literals_on_either_side() -> Vec<Case> {
     cases
 }
 
-/// `select` with each operand read in every way.
+/// `select` with every access of each operand.
 pub fn select_with_every_pattern() -> Vec<Case> {
     let mut cases = vec![];
     for dtype in ALL {

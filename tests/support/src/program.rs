@@ -105,7 +105,7 @@ impl Program {
         std::iter::once(self.function).chain(self.function.alternatives.iter())
     }
 
-    /// Values that pass through buffers on a device, as far as the interpreter must know.
+    /// Values that are materialized on a device, as far as the interpreter must know.
     pub fn stores(&self, info: &DeviceInfo) -> Stores {
         let attends_in_matrices = |variant: &Variant| {
             let Schedule::Attention(Attention::CoopMatrix(_)) = variant.schedule else { return false };

@@ -30,8 +30,8 @@ pub enum Variants {
     Named(&'static str),
 }
 
-/// Whether `FUSE_THOROUGH` asks for all variants of all programs and for more random programs. Browsers have no environment:
-/// there the variable counts at build time.
+/// True if `FUSE_THOROUGH` asks for all variants of all programs and more random programs. Browsers have no
+/// environment, so there the variable counts at build time.
 pub fn thorough() -> bool {
     if cfg!(target_arch = "wasm32") {
         option_env!("FUSE_THOROUGH").is_some()
@@ -137,7 +137,7 @@ pub struct Sweep {
     loose_share: f64,
 }
 
-/// Hash of a text, stable between runs.
+/// A hash that is stable between runs.
 fn text_number(text: &str) -> usize {
     text.bytes().fold(7, |number: usize, byte| (31 * number + usize::from(byte)) % 1_000_003)
 }
@@ -195,14 +195,14 @@ impl Sweep {
         self.note(check_on(device, program, inputs, variants).await, program, inputs);
     }
 
-    /// Records results that something else than this project's kernels computed.
+    /// Records results computed by something other than this project's kernels.
     pub fn compare(&mut self, program: &Program, inputs: &[Value], results: Result<Vec<Value>, String>) {
         let expected = run_bounded(&program.graph, inputs, Stores::EveryNode).map_err(|error| error.to_string());
         let outcome = expected.and_then(|expected| compare(&expected, &results?));
         self.note(outcome, program, inputs);
     }
 
-    /// Share of variants whose turn it is for a program.
+    /// The variants that a program runs with.
     fn variants(&mut self, program: &Program) -> Variants {
         let number = self.programs.iter().position(|known| ptr::eq(*known, program.function));
         let number = number.unwrap_or_else(|| {
