@@ -35,18 +35,18 @@ pub enum Statement<'k> {
     StorageBarrier,
 }
 
-/// The values that a loop's counter takes.
+/// A loop counter and its range.
 #[derive(Clone)]
 pub struct Range<'k> {
     /// The counter's name.
     pub counter: String,
     /// The first value.
     pub begin: Val<'k>,
-    /// The end, which is excluded.
+    /// The end, exclusive.
     pub end: Val<'k>,
-    /// The difference of one value to the next.
+    /// The increment.
     pub step: Val<'k>,
-    /// Another condition under which the loop goes on.
+    /// An additional condition for the loop to continue.
     pub also: Option<Val<'k>>,
 }
 
@@ -72,7 +72,7 @@ impl<'k> Block<'k> {
         self.statements.len() == 1
     }
 
-    /// The statements that a closure adds to a block of their own.
+    /// A block with the statements that a closure adds.
     pub fn of(build: impl FnOnce(&mut Self)) -> Self {
         let mut block = Self::new();
         build(&mut block);
@@ -91,7 +91,7 @@ impl<'k> Block<'k> {
         value.arena().name(name, value.ty())
     }
 
-    /// Names values `name_0 …`.
+    /// Binds values to the names `name_0 …`.
     pub fn bind_all(&mut self, name: &str, values: &[Val<'k>]) -> Vec<Val<'k>> {
         values.iter().enumerate().map(|(i, &value)| self.bind(format!("{name}_{i}"), value)).collect()
     }
@@ -103,7 +103,7 @@ impl<'k> Block<'k> {
         value.arena().name(name, value.ty())
     }
 
-    /// Declares a variable whose first value is zero.
+    /// Declares a zero-initialized variable.
     pub fn declare(&mut self, arena: &'k Arena, name: impl Into<String>, ty: Ty) -> Val<'k> {
         let name = name.into();
         self.statements.push(Statement::Var(name.clone(), ty, None));
@@ -126,7 +126,7 @@ impl<'k> Block<'k> {
         self.statements.push(Statement::If(condition, Self::of(then), Self::of(otherwise)));
     }
 
-    /// Runs statements where the condition of the `when` before does not hold.
+    /// Adds an `else` branch to the preceding `when`.
     pub fn otherwise(&mut self, otherwise: impl FnOnce(&mut Self)) {
         match self.statements.last_mut() {
             Some(Statement::If(_, _, block)) => *block = Self::of(otherwise),
@@ -134,7 +134,7 @@ impl<'k> Block<'k> {
         }
     }
 
-    /// Runs statements where a condition holds, or always.
+    /// Runs statements where a condition holds; `None` always holds.
     pub fn when_some(&mut self, condition: Option<Val<'k>>, then: impl FnOnce(&mut Self)) {
         match condition {
             Some(condition) => self.when(condition, then),
@@ -142,22 +142,22 @@ impl<'k> Block<'k> {
         }
     }
 
-    /// Ends the function where a condition holds.
+    /// Returns where a condition holds.
     pub fn return_if(&mut self, condition: Val<'k>) {
         self.when(condition, Self::leave);
     }
 
-    /// Ends the function.
+    /// Returns from the function.
     pub fn leave(&mut self) {
         self.statements.push(Statement::Return(None));
     }
 
-    /// Ends the function with a result.
+    /// Returns a result from the function.
     pub fn answer(&mut self, value: Val<'k>) {
         self.statements.push(Statement::Return(Some(value)));
     }
 
-    /// A loop over `begin .. end` in steps.
+    /// A loop over `begin .. end` with an increment.
     pub fn range(
         &mut self,
         counter: &str,
@@ -170,7 +170,7 @@ impl<'k> Block<'k> {
         self.add_range(counter, [begin, end, step], |_| None, body);
     }
 
-    /// As [`range`](Self::range), of a loop that ends early where a condition does not hold.
+    /// As [`range`](Self::range), for a loop that also ends when a condition fails.
     pub fn range_while(
         &mut self,
         counter: &str,
@@ -184,8 +184,10 @@ impl<'k> Block<'k> {
         self.add_range(counter, [begin, end, step], |counter| Some(condition(counter)), body);
     }
 
-    /// As [`range`](Self::range), of a loop that the runtime may unroll: each round does the work of as many rounds as the shader's
-    /// constant [`ROUNDS`] says. The body waits for no other invocation.
+    /// As [`range`](Self::range), for a loop that the runtime may unroll by the constant [`ROUNDS`] of the shader.
+    ///
+    /// # Invariant
+    /// The body has no barriers.
     pub fn unrollable(
         &mut self,
         counter: &str,
@@ -199,7 +201,7 @@ impl<'k> Block<'k> {
             (Some(begin), Some(end)) => Some(end.saturating_sub(begin).div_ceil(step)),
             _ => None,
         };
-        // Otherwise the last round may have fewer.
+        // Otherwise the last iteration may be partial.
         let full = count.is_some_and(|count| count.is_multiple_of(MOST_ROUNDS));
         self.range(&format!("{counter}_0"), begin, end, rounds * step, |b, first| {
             b.range("round", begin.arena().u32(0), rounds, 1, |b, round| {
@@ -249,12 +251,12 @@ impl<'k> Block<'k> {
         self.statements.push(Statement::Call(call));
     }
 
-    /// Waits for all invocations of the workgroup; writes to workgroup memory before are seen after.
+    /// A workgroup barrier; makes earlier writes to workgroup memory visible.
     pub fn workgroup_barrier(&mut self) {
         self.statements.push(Statement::WorkgroupBarrier);
     }
 
-    /// Waits for all invocations of the workgroup; writes to buffers before are seen after.
+    /// A workgroup barrier; makes earlier writes to buffers visible.
     pub fn storage_barrier(&mut self) {
         self.statements.push(Statement::StorageBarrier);
     }

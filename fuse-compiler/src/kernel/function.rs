@@ -1,4 +1,4 @@
-//! Functions beside a shader's entry point.
+//! Functions other than a shader's entry point.
 
 use super::{Block, Ty};
 

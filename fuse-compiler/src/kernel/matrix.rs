@@ -1,8 +1,8 @@
-//! Cooperative matrices: square matrices whose elements the invocations of a subgroup share.
+//! Cooperative matrices: square matrices whose elements are distributed over a subgroup.
 
 use super::{Arena, Block, Expr, IntoVal, Scalar, Ty, Val};
 
-/// The part of a matrix in `A * B + C`.
+/// The operand of `A * B + C` that a matrix is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "named as in WGSL")]
 pub enum Role {
@@ -11,37 +11,37 @@ pub enum Role {
     C,
 }
 
-/// The lines of a matrix that are contiguous in memory.
+/// The memory layout of a matrix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// Its rows.
+    /// Rows are contiguous.
     RowMajor,
-    /// Its columns.
+    /// Columns are contiguous.
     ColumnMajor,
 }
 
-/// The place of a matrix in an array.
+/// The location of a matrix in an array.
 #[derive(Clone, Copy, Debug)]
 pub struct MatrixPlace<V> {
     /// The array.
     pub array: V,
-    /// The element of the array that the matrix begins with.
+    /// The array index of its first element.
     pub index: V,
-    /// Elements of the array from one line of the matrix to the next.
+    /// Array elements from one line of the matrix to the next.
     pub stride: V,
-    /// The lines.
+    /// The memory layout.
     pub order: Order,
 }
 
 impl Ty {
-    /// A cooperative matrix.
+    /// The type of a cooperative matrix.
     pub const fn matrix(size: u32, scalar: Scalar, role: Role) -> Self {
         Self::Matrix { size, scalar, role }
     }
 }
 
 impl<'k> Val<'k> {
-    /// The place of a matrix in this array.
+    /// The location of a matrix in this array.
     pub fn matrix_at(self, index: impl IntoVal<'k>, stride: impl IntoVal<'k>, order: Order) -> MatrixPlace<Self> {
         let zero = self.arena().u32(0);
         MatrixPlace { array: self, index: index.into_val(zero), stride: stride.into_val(zero), order }
@@ -63,7 +63,7 @@ impl<'k> MatrixPlace<Val<'k>> {
         MatrixPlace { array: array.id(), index: index.id(), stride: stride.id(), order }
     }
 
-    /// The matrix of this type.
+    /// Loads the matrix of this type.
     pub fn load(self, ty: Ty) -> Val<'k> {
         self.arena().push(Expr::MatrixLoad(self.ids()), ty)
     }

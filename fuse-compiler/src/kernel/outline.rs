@@ -1,10 +1,10 @@
-//! Blocks as functions.
+//! Outlines blocks into functions.
 
 use std::collections::HashSet;
 
 use super::{Arena, Block, Expr, Function, Statement, Ty, Val};
 
-/// Makes a function of a block that changes none of the variables around it: the names that it takes from there become
+/// Outlines a block that changes no variable around it into a function; the names that it uses from there become
 /// parameters. Returns the function and its call.
 pub fn outline<'k>(
     arena: &'k Arena,
@@ -20,7 +20,7 @@ pub fn outline<'k>(
     (Function { name, parameters, result: None, body }, call)
 }
 
-/// The names that a block does not define itself.
+/// Collects the free names of a block.
 struct Free<'f, 'k> {
     arena: &'k Arena,
     is_global: &'f dyn Fn(&str) -> bool,

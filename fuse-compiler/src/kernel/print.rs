@@ -1,4 +1,4 @@
-//! WGSL of kernels.
+//! Prints kernels as WGSL.
 
 use std::{
     cell::RefCell,
@@ -13,7 +13,7 @@ use super::{
     types::Compound, value::BinaryOp,
 };
 
-/// How tightly an expression holds together; one that is looser than its place needs gets parentheses.
+/// Operator precedence; an expression looser than its context requires gets parentheses.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Precedence {
     Or,
@@ -58,7 +58,7 @@ pub fn type_name(arena: &Arena, ty: Ty) -> String {
     }
 }
 
-/// The name of the type of a scalar, or of a vector.
+/// The WGSL name of a scalar or vector type.
 pub fn vector_name(scalar: Scalar, lanes: u32) -> String {
     if lanes == 1 { scalar.name().to_owned() } else { format!("vec{lanes}<{}>", scalar.name()) }
 }
@@ -95,14 +95,14 @@ pub struct Mode<'c> {
 /// the entry point reports one place where an index was too large.
 #[derive(Debug, Default)]
 pub struct IndexChecks {
-    /// The indices in the order of their numbers, as they would be printed without checks.
+    /// The accesses in the order of their numbers, printed without checks.
     places: RefCell<Vec<String>>,
 }
 
 impl IndexChecks {
-    /// The declarations that checks need. The counter has four words: the number of invocations that left an array, and for one
-    /// of them its first place, the index and the length. There are no branches: compilers take minutes for shaders with a branch
-    /// at each of a thousand indices.
+    /// Declarations for the checks. The counter has four words: the number of invocations with an index out of bounds,
+    /// and for one of them the number of its first access, the index and the length. There are no branches: compilers
+    /// take minutes for shaders with a branch at each of a thousand indices.
     pub const HELPERS: &str = "
 @group(1) @binding(0) var<storage, read_write> fuse_violations: array<atomic<u32>, 4>;
 var<private> fuse_outside: vec3<u32>;
@@ -113,7 +113,7 @@ fn fuse_at(index: u32, length: u32, place: u32) -> u32 {
 }
 ";
 
-    /// The statements that end the entry point.
+    /// The statements at the end of the entry point.
     pub const REPORT: &str = "  if fuse_outside.x != 0u && atomicAdd(&fuse_violations[0], 1u) == 0u {
     atomicStore(&fuse_violations[1], fuse_outside.x - 1u);
     atomicStore(&fuse_violations[2], fuse_outside.y);
@@ -121,12 +121,12 @@ fn fuse_at(index: u32, length: u32, place: u32) -> u32 {
   }
 ";
 
-    /// A comment for each place, in order.
+    /// A comment for each access, in order.
     pub fn places(&self) -> String {
         self.places.borrow().iter().map(|place| format!("{INDEX_PLACE}{place}\n")).collect()
     }
 
-    /// The number of a new place.
+    /// Registers an access and returns its number.
     fn place(&self, place: String) -> usize {
         let mut places = self.places.borrow_mut();
         places.push(place);
@@ -157,7 +157,7 @@ pub fn block(arena: &Arena, mode: Mode<'_>, block: &Block<'_>, depth: usize) -> 
     writer.text
 }
 
-/// An expression, as an operand of any other.
+/// Prints the expression as an operand of any operator.
 impl fmt::Display for Val<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut writer = Writer { arena: self.arena(), mode: Mode::default(), text: String::new(), depth: 0 };
@@ -178,7 +178,7 @@ impl Writer<'_> {
         self.text.extend(iter::repeat_n("  ", self.depth));
     }
 
-    /// A line of fixed parts and values.
+    /// Prints a line of fixed parts and values.
     fn line(&mut self, parts: &[Part<'_>]) {
         self.indent();
         for part in parts {
@@ -274,7 +274,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The operator and operand of `place op= operand`, if that is the same as `place = value`.
+    /// The operator and operand of `place op= operand`, if that is equivalent to `place = value`.
     fn compound(&self, place: u32, value: u32) -> Option<(&'static str, u32)> {
         self.arena.expr(value, |value| match *value {
             Expr::Binary(op, x, y) if x == place && precedence(value) >= Precedence::Additive => {
@@ -284,7 +284,7 @@ impl Writer<'_> {
         })
     }
 
-    /// An expression at a place that needs at least this precedence.
+    /// Prints an expression in a context that requires at least this precedence.
     fn expr(&mut self, id: u32, least: Precedence) {
         let arena = self.arena;
         arena.expr(id, |expr| {
@@ -311,7 +311,7 @@ impl Writer<'_> {
                     UnaryOp::AddressOf => "&",
                     UnaryOp::Deref => "*",
                 });
-                // `--x` would be another operator.
+                // `--x` would be a decrement.
                 self.expr(*x, if *op == UnaryOp::Neg { Precedence::Primary } else { Precedence::Unary });
             }
             Expr::Binary(op, x, y) => {
@@ -444,7 +444,7 @@ impl Writer<'_> {
         self.text.push(')');
     }
 
-    /// The name of a vector's component.
+    /// The name of a vector component.
     fn component(&self, base: u32, index: u32) -> Option<&'static str> {
         let Ty::Vector { lanes: 2.., .. } = self.arena.ty(base) else { return None };
         self.arena.expr(index, |index| match index {
@@ -469,10 +469,10 @@ impl Writer<'_> {
             Literal::Bool(x) => write!(self.text, "{x}"),
             Literal::U32(x) => write!(self.text, "{x}u"),
             Literal::TooLarge(x) => write!(self.text, "{x}u"),
-            // The literal itself has no sign.
+            // WGSL literals have no sign.
             Literal::I32(i32::MIN) => write!(self.text, "i32(-2147483648)"),
             Literal::I32(x) => write!(self.text, "{x}i"),
-            // With few digits it looks larger than it is, and browsers refuse it.
+            // Printed with few digits it would exceed the largest float, which browsers refuse.
             Literal::F32(x) if x.abs() == f32::MAX => write!(self.text, "{:?}f", f64::from(x)),
             Literal::F32(x) => write!(self.text, "{x:?}f"),
         };
@@ -516,19 +516,19 @@ fn precedence(expr: &Expr) -> Precedence {
             BinaryOp::LogicalOr => Precedence::Or,
             _ => Precedence::Relational,
         },
-        // A row's text may have any operator.
+        // An operation of the table may use any operator.
         Expr::Operation(..) => Precedence::Or,
         _ => Precedence::Primary,
     }
 }
 
-/// True if WGSL allows the chain `x op y op z` although operands of `op` must be tighter.
+/// True if WGSL allows the chain `x op y op z` although operands of `op` must bind tighter.
 const fn chains(op: BinaryOp) -> bool {
     matches!(op, BinaryOp::LogicalAnd | BinaryOp::LogicalOr | BinaryOp::And | BinaryOp::Or | BinaryOp::Xor)
 }
 
-/// An operator's symbol, and the precedence that its operands need. WGSL lets shifts and bitwise operators have unary operands
-/// only, and mixes no `&&` with `||`.
+/// An operator's symbol, and the precedence that its operands need. WGSL allows only unary operands for shifts and
+/// bitwise operators, and does not mix `&&` with `||`.
 const fn operator(op: BinaryOp) -> (&'static str, Precedence, Precedence) {
     use Precedence::{Additive, Multiplicative, Relational, Shift, Unary};
     match op {

@@ -15,12 +15,12 @@ pub enum Scalar {
     U32,
     /// `f32`.
     F32,
-    /// `f16`, in storage and in cooperative matrices only: kernels compute in `f32`.
+    /// `f16`, only in storage and in cooperative matrices: kernels compute in `f32`.
     F16,
 }
 
 impl Scalar {
-    /// The type in which kernels hold values of `dtype`.
+    /// The type of `dtype` in kernels.
     pub const fn of(dtype: DType) -> Self {
         match dtype {
             DType::F32 | DType::F16 => Self::F32,
@@ -30,7 +30,7 @@ impl Scalar {
         }
     }
 
-    /// The type in which buffers hold elements of `dtype`.
+    /// The type of `dtype` in buffers.
     pub const fn stored(dtype: DType) -> Self {
         match dtype {
             DType::F16 => Self::F16,
@@ -51,10 +51,10 @@ impl Scalar {
     }
 }
 
-/// The type of a value. Compound types are numbers in an [`Arena`](super::Arena).
+/// The type of a value. Compound types are indices into an [`Arena`](super::Arena).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ty {
-    /// No value: the result of a function that answers nothing.
+    /// No value: a function without a result.
     Void,
     /// A scalar, or a vector of two to four.
     Vector {
@@ -71,12 +71,12 @@ pub enum Ty {
         size: u32,
         /// The elements' type.
         scalar: Scalar,
-        /// The part in a product.
+        /// The operand in a product.
         role: Role,
     },
     /// A structure, array or pointer of the arena.
     Compound(u16),
-    /// The type of an expression whose operands do not fit, which the verifier reports.
+    /// The type of an expression with mismatched operands, which the verifier reports.
     Unknown,
 }
 
@@ -93,7 +93,7 @@ impl Ty {
         Self::Vector { scalar, lanes }
     }
 
-    /// The type of `lanes` values of `dtype` inside a kernel.
+    /// The type of `lanes` values of `dtype` in a kernel.
     pub const fn of(dtype: DType, lanes: u32) -> Self {
         Self::vector(Scalar::of(dtype), lanes)
     }
@@ -119,7 +119,7 @@ impl Ty {
         }
     }
 
-    /// The same number of components of another type.
+    /// The type with the same number of components of another scalar.
     pub const fn with(self, scalar: Scalar) -> Self {
         match self {
             Self::Vector { lanes, .. } => Self::Vector { scalar, lanes },
@@ -128,12 +128,12 @@ impl Ty {
     }
 }
 
-/// A type that is made of others.
+/// A compound type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Compound {
     /// Fields in order.
     Struct { name: String, fields: Vec<(String, Ty)> },
-    /// `array<element, count>`, or of the length of a buffer.
+    /// `array<element, count>`, or of a buffer's length.
     Array { element: Ty, count: Option<u32> },
     /// `ptr<function, T>`.
     Pointer { to: Ty },

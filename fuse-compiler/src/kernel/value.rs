@@ -35,7 +35,7 @@ pub enum Literal {
     U32(u32),
     /// A finite `f32`.
     F32(f32),
-    /// A number that no `u32` holds: an error of naga.
+    /// An integer beyond `u32`: naga reports it as an error.
     TooLarge(u64),
 }
 
@@ -44,7 +44,7 @@ pub enum Literal {
 pub enum UnaryOp {
     /// `-x`.
     Neg,
-    /// `!x` of truth values.
+    /// `!x`.
     Not,
     /// `~x` of integers.
     BitNot,
@@ -78,7 +78,7 @@ pub enum BinaryOp {
     Ge,
 }
 
-/// An expression whose operands are numbers of the same arena.
+/// An expression; operands are indices into the same arena.
 #[derive(Clone, Debug)]
 pub enum Expr {
     /// A literal scalar.
@@ -93,17 +93,17 @@ pub enum Expr {
     Index(u32, u32),
     /// `base.field`.
     Field(u32, String),
-    /// `vec4<f32>(…)`, `u32(x)`, `Sums()`: made of components, converted, or zero.
+    /// `vec4<f32>(…)`, `u32(x)`, `Sums()`: composition, conversion or zero.
     Construct(Vec<u32>),
     /// `bitcast<T>(x)`.
     Bitcast(u32),
     /// The call of a function.
     Call(String, Vec<u32>),
-    /// A row of the operation table: its WGSL, in which `$x`, `$y` and `$d` stand for the operands.
+    /// A row of the operation table: its WGSL, with `$x`, `$y` and `$d` for the operands.
     Operation(String, Vec<(char, u32)>),
-    /// The cooperative matrix at a place.
+    /// Loads a cooperative matrix.
     MatrixLoad(MatrixPlace<u32>),
-    /// Stores a cooperative matrix at a place.
+    /// Stores a cooperative matrix.
     MatrixStore(u32, MatrixPlace<u32>),
     /// `x * y + z` of cooperative matrices.
     MatrixMultiplyAdd([u32; 3]),
@@ -128,7 +128,7 @@ impl Expr {
 
 /// Operands of operators: values, and numbers that take the other operand's type.
 pub trait IntoVal<'k> {
-    /// The value, as an operand beside `like`.
+    /// Converts to a value, as the other operand of `like`.
     fn into_val(self, like: Val<'k>) -> Val<'k>;
 }
 
@@ -151,7 +151,7 @@ impl<'k> IntoVal<'k> for u32 {
 }
 
 impl Arena {
-    /// A value with an expression of this type.
+    /// Adds an expression of this type.
     pub fn push(&self, expr: Expr, ty: Ty) -> Val<'_> {
         let mut nodes = self.nodes.borrow_mut();
         nodes.push((expr, ty));
@@ -189,17 +189,17 @@ impl Arena {
         self.push(Expr::Name(name.into()), ty)
     }
 
-    /// The call of a function.
+    /// A function call.
     pub fn call<'k>(&'k self, name: impl Into<String>, arguments: &[Val<'k>], ty: Ty) -> Val<'k> {
         self.push(Expr::Call(name.into(), ids(arguments)), ty)
     }
 
-    /// A vector or structure made of components; its zero value if there are none.
+    /// A vector or structure made of components; zero without components.
     pub fn construct<'k>(&'k self, ty: Ty, components: &[Val<'k>]) -> Val<'k> {
         self.push(Expr::Construct(ids(components)), ty)
     }
 
-    /// The value of a row of the operation table.
+    /// A value by a row of the operation table.
     pub fn operation<'k>(&'k self, text: impl Into<String>, operands: &[(char, Val<'k>)], ty: Ty) -> Val<'k> {
         let operands = operands.iter().map(|&(letter, operand)| (letter, operand.id)).collect();
         self.push(Expr::Operation(text.into(), operands), ty)
@@ -210,12 +210,12 @@ impl Arena {
         self.compound(Compound::Struct { name: name.into(), fields })
     }
 
-    /// An array type; of a buffer's length without a count.
+    /// An array type; without a count, of a buffer's length.
     pub fn array(&self, element: Ty, count: Option<u32>) -> Ty {
         self.compound(Compound::Array { element, count })
     }
 
-    /// The type of pointers to local variables.
+    /// The type of a pointer to a local variable.
     pub fn pointer(&self, to: Ty) -> Ty {
         self.compound(Compound::Pointer { to })
     }
@@ -229,7 +229,7 @@ impl Arena {
         }) as u16)
     }
 
-    /// Reads the parts of a type; `None` unless it is compound.
+    /// Reads a compound type; `None` for other types.
     pub(super) fn parts<R>(&self, ty: Ty, read: impl FnOnce(&Compound) -> R) -> Option<R> {
         let Ty::Compound(number) = ty else { return None };
         self.compounds.borrow().get(usize::from(number)).map(read)
@@ -261,7 +261,7 @@ impl<'k> Val<'k> {
         self.arena.ty(self.id)
     }
 
-    /// Its number in the arena.
+    /// Its index in the arena.
     pub(super) fn id(self) -> u32 {
         self.id
     }
@@ -290,15 +290,15 @@ impl<'k> Val<'k> {
         self.arena.push(Expr::Unary(op, self.id), ty)
     }
 
-    /// An operator's result. Operations with the `u32` literals 0 and 1 that change nothing are left out, and two `u32` literals
-    /// are computed.
+    /// Applies an operator. Identities with the `u32` literals 0 and 1 are left out, and operations on two `u32`
+    /// literals are folded.
     fn binary(self, op: BinaryOp, other: impl IntoVal<'k>) -> Self {
         let other = other.into_val(self);
         let ty = match op {
             BinaryOp::Eq | BinaryOp::Ne | BinaryOp::Lt | BinaryOp::Le | BinaryOp::Gt | BinaryOp::Ge => {
                 self.ty().with(Scalar::Bool)
             }
-            // A scalar beside a vector is repeated.
+            // A scalar operand of a vector is broadcast.
             _ if self.ty().lanes() == 1 && other.ty().lanes() > 1 => other.ty(),
             _ => self.ty(),
         };
@@ -321,7 +321,7 @@ impl<'k> Val<'k> {
         }
     }
 
-    /// A function of WGSL with this value as first argument.
+    /// Calls a WGSL function with this value as first argument.
     fn builtin(self, name: &str, others: &[Self], ty: Ty) -> Self {
         let arguments: Vec<Self> = std::iter::once(self).chain(others.iter().copied()).collect();
         self.arena.call(name, &arguments, ty)
@@ -367,7 +367,7 @@ impl<'k> Val<'k> {
         self.binary(BinaryOp::LogicalOr, other)
     }
 
-    /// `~self` of integers.
+    /// `~self`.
     pub fn bit_not(self) -> Self {
         self.unary(UnaryOp::BitNot, self.ty())
     }
@@ -389,7 +389,7 @@ impl<'k> Val<'k> {
         self.builtin("fma", &[factor, addend], self.ty())
     }
 
-    /// The inner product of two vectors.
+    /// The dot product of two vectors.
     pub fn dot(self, other: Self) -> Self {
         self.builtin("dot", &[other], Ty::vector(self.ty().scalar().unwrap_or(Scalar::F32), 1))
     }
@@ -399,18 +399,18 @@ impl<'k> Val<'k> {
         self.builtin("exp", &[], self.ty())
     }
 
-    /// `accept` where `self` is true, else `reject`.
+    /// `select(reject, accept, self)`: `accept` where `self` is true.
     pub fn select(self, accept: Self, reject: impl IntoVal<'k>) -> Self {
         let reject = reject.into_val(accept);
         self.arena.call("select", &[reject, accept, self], accept.ty())
     }
 
-    /// Another function of WGSL, with a result of the type of `self`.
+    /// Calls another WGSL function whose result has the type of `self`.
     pub fn call(self, name: &str, others: &[Self]) -> Self {
         self.builtin(name, others, self.ty())
     }
 
-    /// The value of a variable in workgroup memory, the same for all invocations, behind barriers.
+    /// `workgroupUniformLoad`: the value of a workgroup variable, uniform, with barriers.
     pub fn uniform_load(self) -> Self {
         self.arena.call("workgroupUniformLoad", &[self.pointer()], self.ty())
     }
@@ -446,7 +446,7 @@ impl<'k> Val<'k> {
         self.arena.push(Expr::Index(self.id, index.id), ty)
     }
 
-    /// A component of a vector; of a scalar itself.
+    /// A component of a vector; a scalar itself.
     pub fn lane(self, lane: u32) -> Self {
         if self.ty().lanes() == 1 { self } else { self.at(lane) }
     }
@@ -476,19 +476,19 @@ impl<'k> Val<'k> {
         self.unary(UnaryOp::Deref, self.arena.parts(self.ty(), to).unwrap_or(Ty::Unknown))
     }
 
-    /// The value in each of `lanes` components.
+    /// The value broadcast to `lanes` components.
     pub fn splat(self, lanes: u32) -> Self {
         let scalar = self.ty().scalar().unwrap_or(Scalar::U32);
         if lanes == self.ty().lanes() { self } else { self.arena.construct(Ty::vector(scalar, lanes), &[self]) }
     }
 
-    /// Converted to another scalar type.
+    /// Converts to another scalar type.
     pub fn convert(self, scalar: Scalar) -> Self {
         let ty = self.ty().with(scalar);
         if self.ty() == ty { self } else { self.arena.construct(ty, &[self]) }
     }
 
-    /// The same bits as another scalar type.
+    /// Bitcasts to another scalar type.
     pub fn bitcast(self, scalar: Scalar) -> Self {
         let ty = self.ty().with(scalar);
         if self.ty() == ty { self } else { self.arena.push(Expr::Bitcast(self.id), ty) }

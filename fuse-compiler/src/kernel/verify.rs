@@ -1,8 +1,8 @@
 //! Verifier of kernels, for tests (feature `verify`): types, definitions before uses, barriers in uniform control flow.
 //!
-//! Control flow is uniform if all invocations of a workgroup take it together. A value is uniform if they all have the
-//! same: literals, uniform words, workgroup numbers, elements of read-only buffers at uniform indices, and all that
-//! follows from these. The analysis is that of WGSL, without its finer rules about loops.
+//! Control flow is uniform if all invocations of a workgroup take it together. A value is uniform if it is equal in all
+//! of them: literals, uniform words, workgroup numbers, elements of read-only buffers at uniform indices, and
+//! everything computed from these. The analysis is WGSL's, without its finer rules about loops.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,7 +14,7 @@ pub struct Global {
     pub name: String,
     /// Its type.
     pub ty: Ty,
-    /// True if all invocations of a workgroup read the same, at equal indices.
+    /// True if reads at equal indices give all invocations of a workgroup the same value.
     pub uniform: bool,
 }
 
@@ -49,7 +49,7 @@ impl Module<'_, '_> {
         self.body(&mut calls, &[], None, self.main).map(drop)
     }
 
-    /// The effect of a function that is called with uniform arguments where `uniform` says so.
+    /// The effect of a function called with these uniform arguments.
     fn function(&self, calls: &mut Calls, name: &str, uniform: &[bool]) -> Result<Effect, String> {
         let key = (name.to_owned(), uniform.to_vec());
         if let Some(&effect) = calls.get(&key) {
@@ -110,20 +110,20 @@ struct Local {
     ty: Ty,
 }
 
-/// A walk through a body.
+/// The traversal of a function body.
 struct Walk<'w, 'm, 'k> {
     module: &'w Module<'m, 'k>,
     calls: &'w mut Calls,
     scopes: Vec<HashMap<String, Local>>,
-    /// Names defined so far.
+    /// Number of names defined so far.
     locals: usize,
-    /// Numbers of names whose values are not uniform at this point.
+    /// Indices of names whose values are not uniform here.
     divergent: HashSet<usize>,
     result: Option<Ty>,
     /// True if the control flow is uniform.
     uniform: bool,
     effect: Effect,
-    /// Loops around this point whose effect on their variables is not known yet.
+    /// Enclosing loops whose effect on their variables is still unknown.
     trial: usize,
 }
 
@@ -149,7 +149,7 @@ impl Walk<'_, '_, '_> {
         outcome
     }
 
-    /// Blocks of which one runs, chosen by something uniform or not.
+    /// Alternative blocks, chosen by a condition that is uniform or not.
     fn one_of(&mut self, uniform: bool, blocks: &[&Block<'_>]) -> Result<(), String> {
         let (entry, before) = (self.uniform, self.divergent.clone());
         let (mut after, mut together) = (HashSet::new(), true);
@@ -158,7 +158,7 @@ impl Walk<'_, '_, '_> {
             self.divergent.clone_from(&before);
             self.scoped(block)?;
             after.extend(self.divergent.drain());
-            // If some invocations returned, the rest of the function is theirs who did not.
+            // If some invocations returned, control flow after this is not uniform.
             together &= self.uniform || !ends(block);
         }
         self.divergent = after;
@@ -166,7 +166,7 @@ impl Walk<'_, '_, '_> {
         Ok(())
     }
 
-    /// The body of a loop with a counter. What it makes divergent is so from its start in later rounds.
+    /// A counted loop's body. Names that become divergent in it are divergent from its start in later iterations.
     fn rounds(
         &mut self,
         counter: Option<(&str, Ty)>,
@@ -194,7 +194,7 @@ impl Walk<'_, '_, '_> {
                 if self.trial == 0 {
                     break;
                 }
-                // Now barriers count, unless a loop around this one is on trial.
+                // Reports barriers now, unless an enclosing loop is still on trial.
                 self.trial -= 1;
                 if self.trial > 0 {
                     break;
@@ -302,7 +302,7 @@ impl Walk<'_, '_, '_> {
         self.expr(value.id())
     }
 
-    /// Notes that the variable that a place belongs to is written.
+    /// Notes a write to the variable of a place.
     fn written(&mut self, place: u32, uniform: bool) {
         let Some(local) = self.root(place).and_then(|root| self.local(&root)) else { return };
         let whole = self.module.arena.expr(place, |expr| matches!(expr, Expr::Name(_)));
@@ -313,7 +313,7 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    /// The name at the root of a place.
+    /// The root variable of a place.
     fn root(&self, place: u32) -> Option<String> {
         let next = self.module.arena.expr(place, |expr| match expr {
             Expr::Index(base, _) | Expr::Field(base, _) | Expr::Unary(_, base) => Err(*base),
@@ -433,7 +433,7 @@ impl Walk<'_, '_, '_> {
             return Ok(true);
         }
         let Some(function) = module.functions.iter().find(|function| function.name == name) else {
-            // A function of WGSL or of the library, which has no barriers; those on subgroups differ between them.
+            // A function of WGSL or of the library has no barriers; subgroup functions differ between subgroups.
             let varies = name.starts_with("subgroup") || name.starts_with("atomic");
             return Ok(uniform.iter().all(|uniform| *uniform) && !varies);
         };
@@ -455,12 +455,12 @@ impl Walk<'_, '_, '_> {
     }
 }
 
-/// The variable of `p.rows`.
+/// The variable name in `p.rows`.
 fn root_name(name: &str) -> &str {
     name.split('.').next().unwrap_or(name)
 }
 
-/// True if some statement of a block leaves the function.
+/// True if some statement of a block returns.
 fn ends(block: &Block<'_>) -> bool {
     block.statements.iter().any(|statement| match statement {
         Statement::Return(_) => true,
@@ -478,7 +478,7 @@ fn is_integer(ty: Ty) -> bool {
     matches!(ty.scalar(), Some(Scalar::I32 | Scalar::U32))
 }
 
-/// True if an operator takes operands of these types.
+/// True if an operator accepts operands of these types.
 fn fits(op: BinaryOp, x: Ty, y: Ty) -> bool {
     let same = x.scalar() == y.scalar() && x.scalar().is_some();
     let is_bool = x.scalar() == Some(Scalar::Bool);
@@ -495,7 +495,7 @@ fn fits(op: BinaryOp, x: Ty, y: Ty) -> bool {
     }
 }
 
-/// True if a value of a type can be made of these parts.
+/// True if a value of a type can be constructed from these parts.
 fn constructs(arena: &Arena, ty: Ty, parts: &[u32]) -> bool {
     let types: Vec<Ty> = parts.iter().map(|&part| arena.ty(part)).collect();
     if types.is_empty() {
@@ -504,7 +504,7 @@ fn constructs(arena: &Arena, ty: Ty, parts: &[u32]) -> bool {
     if let Ty::Vector { scalar, lanes } = ty {
         let all = types.iter().all(|part| part.scalar() == Some(scalar));
         let sum: u32 = types.iter().map(|part| part.lanes()).sum();
-        // Repeated, converted, or one by one.
+        // Broadcast, converted, or one by one.
         return match types[..] {
             [one] => (one.lanes() == 1 && all) || (one.lanes() == lanes && one.scalar().is_some()),
             _ => all && sum == lanes,
