@@ -1,13 +1,13 @@
 //! Attention kernels: an online softmax over the keys (Milakov and Gimelshein, Online normalizer calculation
 //! for softmax, 2018; Dao et al., FlashAttention, 2022).
 //!
-//! Input: an attention group. Output: its variants. For each query a workgroup keeps the largest score so far, the sum of
-//! the exponentials of scores relative to it, and the sum of values weighted with them; when a larger score comes, the
-//! sums are scaled. Queries that saw only scores of -inf keep the largest score -inf and sums of 0: relative to it would
-//! be NaN, so that exponentials are then taken of the scores themselves.
+//! Builds the variants of an attention group. For each query a workgroup keeps the running maximum of the scores, the
+//! sum of exponentials relative to it, and the weighted sum of values; a larger score rescales both sums. If all scores
+//! of a query are -inf, the maximum stays -inf and the sums 0. Exponentials are then taken of the scores themselves,
+//! since relative to -inf they would be NaN.
 //!
-//! Keys that a mask rules out for all queries of a workgroup are neither read nor multiplied, so that a NaN in their
-//! values does not spread to the output, as it would by a multiplication with a probability of 0.
+//! Keys that a mask hides from all queries of a workgroup are neither read nor multiplied. A NaN in their values thus
+//! does not reach the output, as it would if multiplied with a probability of 0.
 
 mod coop_matrix;
 mod decode;
@@ -45,10 +45,9 @@ use crate::{
     },
 };
 
-/// Four values.
 pub(super) const VECTOR: Ty = Ty::of(COMPUTED, LANES);
 
-/// One schedule of an attention's family as a variant.
+/// Builds the variant of a schedule.
 pub fn variant(group: &Group, attention: &Attention, names: &Names, scheduled: &ScheduleSpec) -> Variant {
     let source = Source { group, attention, scheduled };
     let mut passes: Vec<Pass> = vec![match scheduled.schedule {
@@ -61,7 +60,7 @@ pub fn variant(group: &Group, attention: &Attention, names: &Names, scheduled: &
         passes.push(second_pass::attention(source, names));
     }
     let schedule = Schedule::Attention(scheduled.schedule);
-    // A part hands over its share of each output and of each row.
+    // Scratch: each part's outputs and row states.
     let scratch = if scheduled.schedule.is_split() {
         Scratch { per_output: 1, per_row: output::ROW_WORDS }
     } else {
@@ -85,7 +84,7 @@ pub(super) struct Source<'a> {
     scheduled: &'a ScheduleSpec,
 }
 
-/// A program that is read from memory: queries, keys or values.
+/// An operand that is read from memory: queries, keys or values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Input {
     Query,
@@ -117,7 +116,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// True if this pass stores numbers per row.
+    /// True if this pass stores values per row.
     fn stores_rows(self) -> bool {
         !self.scheduled.schedule.is_split() && output::stores_rows(self.group)
     }
@@ -131,7 +130,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The axis of an input's space that is summed over (depth of queries and keys, keys of values), and the other one.
+    /// The axis of an input's space that is reduced (depth of queries and keys, keys of values), and the other one.
     const fn axes(self, input: Input) -> [usize; 2] {
         let batch = self.batch();
         match input {
@@ -149,12 +148,12 @@ impl<'a> Source<'a> {
         Operand { group, body, value: *value, prefix, lanes, buffer_lanes: lanes, lane_axis }
     }
 
-    /// The width that buffers are bound with.
+    /// Vector width of buffers.
     pub(in crate::wgsl) const fn buffer_lanes(self) -> u32 {
         if let schedule::Attention::Tile(tile) = self.scheduled.schedule { tile.lanes } else { LANES }
     }
 
-    /// An input as what is staged, with `lanes` elements per load.
+    /// An input as a staged operand, with `lanes` elements per load.
     fn staged(self, extents: &Extents<'a>, input: Input, lanes: u32) -> Staged<'a> {
         let (along, summed) = match input {
             Input::Query => ([extents.depth, extents.queries()], &self.attention.depth),
@@ -165,7 +164,7 @@ impl<'a> Source<'a> {
         Staged { operand, direction, axes, extents: along, summed, batch: extents.axes.batch() }
     }
 
-    /// How a workgroup walks over the keys.
+    /// The walk over the keys of this attention.
     fn walk(self) -> Walk<'a> {
         let (body, score) = &self.attention.score;
         Walk {
@@ -178,7 +177,6 @@ impl<'a> Source<'a> {
     }
 }
 
-/// The extents of the domain.
 #[derive(Clone, Copy)]
 pub(super) struct Extents<'k> {
     pub(in crate::wgsl) axes: Axes<'k>,
@@ -190,7 +188,7 @@ impl<'k> Extents<'k> {
         Self::of_outputs(shader, group, 1)
     }
 
-    /// Those of a group with so many outputs at each place.
+    /// The extents of a group with this many outputs per element of the result.
     pub(in crate::wgsl) fn of_outputs(shader: &mut Shader<'k>, group: &Group, outputs: u32) -> Self {
         let axes = Axes::of_products(shader, group, outputs);
         let depth = shader.uniform(Uniform::Extent { axis: axes.batch as u8 + 3 });
@@ -205,18 +203,19 @@ impl<'k> Extents<'k> {
         self.axes.columns
     }
 
-    /// The axis after rows and columns is the keys'.
+    /// The extent of the keys' axis, which follows rows and columns.
     pub(in crate::wgsl) fn keys(&self) -> Val<'k> {
         self.axes.depth
     }
 
-    /// True for those of the four keys from `key` on that exist.
+    /// For each of the four keys from `key` on, true if it exists.
     pub(in crate::wgsl) fn four_exist(&self, key: Val<'k>) -> Val<'k> {
         lane_coordinates(key, LANES, true).lt(self.keys().splat(LANES))
     }
 }
 
-/// The reference of exponentials: the largest score, or 0 if all were -inf, relative to which they would be NaN.
+/// The reference of exponentials: the maximum score, or 0 if all scores were -inf, relative to which exponentials would
+/// be NaN.
 pub(super) fn reference(largest: Val<'_>) -> Val<'_> {
     let (arena, ty) = (largest.arena(), largest.ty());
     let zero = if ty.lanes() == 1 { arena.f32(0.0) } else { arena.construct(ty, &[]) };
@@ -253,34 +252,33 @@ fn begin<'k>(arena: &'k Arena, source: Source<'_>, names: &'k Names) -> (Shader<
     (shader, extents)
 }
 
-/// A walk over the keys of a group: an attention's or a weighted sum's.
+/// A walk over the keys of an attention or a weighted sum.
 pub(super) struct Walk<'a> {
     pub(in crate::wgsl) group: &'a Group,
-    /// The program of the scores or weights, with a value of it.
+    /// The program of the scores or weights, with its value.
     pub(in crate::wgsl) program: (&'a Body, ValueId),
-    /// The keys that rows see.
+    /// Bounds of the keys that rows see.
     pub(in crate::wgsl) limits: Vec<Limit>,
-    /// True if workgroups share the keys.
+    /// True if several workgroups share the keys.
     pub(in crate::wgsl) split: bool,
-    /// The width that buffers are bound with.
+    /// Vector width of buffers.
     pub(in crate::wgsl) buffer_lanes: u32,
 }
 
-/// The work of a workgroup.
+/// The rows and keys of a workgroup.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'k> {
     pub(in crate::wgsl) batch: Val<'k>,
-    /// The first query.
     pub(in crate::wgsl) row0: Val<'k>,
-    /// The first key, and the end of the keys.
+    /// The range of the keys.
     pub(in crate::wgsl) key_begin: Val<'k>,
     pub(in crate::wgsl) key_end: Val<'k>,
-    /// -infinity, under a name.
+    /// A named -infinity.
     pub(in crate::wgsl) negative_infinity: Val<'k>,
 }
 
-/// Binds the place of this workgroup, of tiles of `rows` queries and steps of so many keys. If the last tile is `moved` inside, as
-/// those of cooperative matrices are, `first_row` is the first query that no other workgroup has.
+/// Binds the rows and keys of this workgroup, for tiles of `rows` queries and steps of this many keys. If the last tile
+/// is `moved` inside, as those of cooperative matrices are, `first_row` is the first query that no other workgroup has.
 pub(super) fn locate<'k>(
     walk: &Walk<'_>,
     shader: &mut Shader<'k>,
@@ -299,7 +297,7 @@ pub(super) fn locate<'k>(
         let split_depth = shader.uniform(Uniform::SplitDepth);
         let part;
         if grows {
-            // The longest work starts first, and what is short fills the gaps at the end.
+            // The longest workgroups start first, so that short ones fill the gaps at the end.
             let splits = shader.uniform(Uniform::Splits);
             batch = b.bind("batch", id % batches);
             part = b.bind("part", id / batches % splits);
@@ -315,8 +313,8 @@ pub(super) fn locate<'k>(
         batch = b.bind("batch", id / tiles);
         let position = b.bind("position", id % tiles);
         if grows {
-            // Every other batch (in the sequence of Thue and Morse, which repeats with no period) starts with the longest
-            // work: workgroups that share a compute unit then have much the same together.
+            // Every other batch (by the aperiodic Thue-Morse sequence) starts with the longest work, which balances
+            // workgroups that share a compute unit.
             let forwards = b.bind("forwards", (batch.call("countOneBits", &[]) & 1).eq(1));
             row0 = b.bind(first, forwards.select(position, tiles - 1 - position) * rows);
         } else {
@@ -337,5 +335,5 @@ pub(super) fn locate<'k>(
     Place { batch, row0, key_begin, key_end, negative_infinity }
 }
 
-/// The dtype in which everything between loads and stores is computed.
+/// The dtype of all computation between loads and stores.
 pub(super) const COMPUTED: DType = DType::F32;

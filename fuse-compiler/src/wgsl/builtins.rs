@@ -1,10 +1,10 @@
 //! WGSL of pointwise operations, for scalars and for vectors of four, from the table of operations.
 //!
-//! Where WGSL's own function may overflow, lose digits near zero, or leave NaN undefined, a function is called instead. Those
-//! that no operation has to itself are in `texts`.
+//! If WGSL's own function may overflow, lose digits near zero, or leave NaN undefined, a helper function is called
+//! instead. Helpers that several operations share are in `texts`.
 //!
-//! NaN is tested by its bits: `x != x` is false for NaN in some of naga's back ends, and drivers may
-//! assume that there are none.
+//! NaN is tested by its bits: `x != x` is false for NaN in some of naga's back ends, and drivers may assume that there
+//! are none.
 
 mod texts;
 
@@ -19,24 +19,24 @@ use crate::{
     operations::{self, BinaryOp, Function, UnaryOp, Wgsl},
 };
 
-/// The WGSL type that a value of `dtype` has inside a kernel.
+/// The WGSL type of `dtype` in a kernel.
 pub fn scalar_type(dtype: DType) -> &'static str {
     Scalar::of(dtype).name()
 }
 
-/// The WGSL type of `lanes` values.
+/// The WGSL type of `lanes` values in a kernel.
 pub fn vector_type(dtype: DType, lanes: u32) -> String {
     vector_name(Scalar::of(dtype), lanes)
 }
 
-/// Helper functions that a shader uses, in the order in which they must be written.
+/// Helper functions that a shader uses, in order of declaration.
 #[derive(Default)]
 pub struct Helpers {
     used: Vec<(&'static str, u32)>,
 }
 
 impl Helpers {
-    /// A call of a function, by its name without `fuse_`, which will be part of the shader, at the width of its first argument.
+    /// Calls a helper, named without `fuse_`, and adds it to the shader, at the width of its first argument.
     pub fn call<'k>(&mut self, name: &'static str, arguments: &[Val<'k>]) -> Val<'k> {
         let ty = arguments[0].ty();
         let lanes = ty.lanes();
@@ -59,7 +59,7 @@ impl Helpers {
         self.used.push((name, lanes));
     }
 
-    /// The texts of all used functions.
+    /// The source of all used helpers.
     pub fn text(&self) -> String {
         let mut text = String::new();
         for &(name, lanes) in &self.used {
@@ -73,7 +73,7 @@ impl Helpers {
         text
     }
 
-    /// `value`, or `x` where that is NaN.
+    /// `value`, or `x` if that is NaN.
     pub fn with_nan_of<'k>(&mut self, value: Val<'k>, x: Val<'k>) -> Val<'k> {
         self.call("is_nan", &[x]).select(x, value)
     }
@@ -88,7 +88,7 @@ impl Helpers {
         }
     }
 
-    /// An expression or a call of floats or truth values.
+    /// The WGSL of a float or boolean operation: an expression or a call.
     fn written<'k>(
         &mut self,
         name: &'static str,
@@ -105,7 +105,7 @@ impl Helpers {
         }
     }
 
-    /// `op(x, y)`; `nonzero` says that `y` is a literal other than 0 and -1.
+    /// `op(x, y)`; `nonzero` means that `y` is a literal other than 0 and -1.
     pub fn binary<'k>(&mut self, op: BinaryOp, dtype: DType, [x, y]: [Val<'k>; 2], nonzero: bool) -> Val<'k> {
         let row = op.row();
         let ty = Ty::of(dtype, x.ty().lanes());
@@ -181,7 +181,7 @@ impl Helpers {
     }
 }
 
-/// The type of a function's components: its text says `-> $T`.
+/// The scalar type of a helper's result, from the `-> $T` in its source.
 fn result(name: &str) -> Scalar {
     let signature = match operations::function(name) {
         Some((signature, _)) => signature,
@@ -212,31 +212,31 @@ fn operation<'k>(text: &str, ty: Ty, dtype: DType, operands: &[(char, Val<'k>)])
     arena.operation(text, &used, ty)
 }
 
-/// The function of the library that has this name.
+/// The library helper with this name.
 fn library(name: &str) -> &'static Helper {
     LIBRARY.iter().find(|helper| helper.name == name).expect("every function that is called stands in a table")
 }
 
-/// A function of an operation, with its body where a program asks for fast functions.
+/// The source of an operation's function; with a fast body if fast functions are enabled.
 fn function_text(name: &str, signature: &str, function: Function) -> String {
     let fast =
         function.fast.map(|text| format!("  if fuse_fast_math {{\n{}  }}\n", indented(text, 4))).unwrap_or_default();
     format!("fn fuse_{name}$S{signature} {{\n{fast}{}}}", indented(function.body, 2))
 }
 
-/// Lines that are indented by `width` in place of their common indentation.
+/// Reindents lines to `width`.
 fn indented(text: &str, width: usize) -> String {
     let lines = || text.lines().filter(|line| !line.trim().is_empty());
     let common = lines().map(|line| line.len() - line.trim_start().len()).min().unwrap_or(0);
     lines().fold(String::new(), |all, line| all + &" ".repeat(width) + &line[common..] + "\n")
 }
 
-/// A function's text with the types of its width.
+/// Substitutes the types of a width in the source of a function.
 fn typed(text: &str, lanes: u32) -> String {
     filled(text, &|place| of_width(place, lanes))
 }
 
-/// The replacement of `$T`, `$U`, `$I`, `$B` and `$S` in texts of this width.
+/// The substitution of `$T`, `$U`, `$I`, `$B` and `$S` for this width.
 fn of_width(place: char, lanes: u32) -> Option<Cow<'static, str>> {
     match place {
         'T' => Some(vector_type(DType::F32, lanes).into()),
@@ -248,7 +248,7 @@ fn of_width(place: char, lanes: u32) -> Option<Cow<'static, str>> {
     }
 }
 
-/// A text with something in place of each `$` and the letter after it.
+/// Substitutes each `$` and the letter after it.
 fn filled<'t>(text: &str, place: &dyn Fn(char) -> Option<Cow<'t, str>>) -> String {
     let mut parts = text.split('$');
     let mut filled = String::with_capacity(text.len());
@@ -273,7 +273,7 @@ fn integer_text(texts: [&'static str; 2], dtype: DType) -> &'static str {
     texts[usize::from(dtype == DType::U32)]
 }
 
-/// `y` with the divisors that WGSL leaves to the implementation replaced by 1, which gives what it defines:
+/// `y`, with the divisors that WGSL leaves to the implementation replaced by 1, which gives its defined results:
 /// `x / 0 = x` and `i32::MIN / -1 = i32::MIN`.
 fn safe_divisor<'k>(dtype: DType, x: Val<'k>, y: Val<'k>) -> Val<'k> {
     let (arena, lanes) = (x.arena(), x.ty().lanes());

@@ -21,13 +21,13 @@ use crate::{
 pub(super) struct Axes<'k> {
     /// Number of batch axes.
     pub batch: usize,
-    /// Rows of the result.
+    /// The number of rows of the result.
     pub rows: Val<'k>,
-    /// Columns of the result.
+    /// The number of columns of the result.
     pub columns: Val<'k>,
-    /// The extent that is summed over.
+    /// The reduced extent.
     pub depth: Val<'k>,
-    /// The products that share the left operand.
+    /// The number of products that share the left operand.
     pub products: u32,
 }
 
@@ -48,7 +48,7 @@ impl<'k> Axes<'k> {
         self.rows.arena()
     }
 
-    /// For each product, the end of its names, which tells them from those of the others: nothing for a single one.
+    /// For each product, the suffix of its names, which distinguishes products; empty for a single one.
     pub(super) fn product_suffixes(&self) -> Vec<String> {
         if self.products == 1 { vec![String::new()] } else { (0..self.products).map(|p| p.to_string()).collect() }
     }
@@ -65,7 +65,7 @@ impl<'k> Axes<'k> {
         extents.reduce(|x, y| x * y).unwrap_or_else(|| self.arena().u32(1))
     }
 
-    /// Binds `b0 …`, the coordinates of the batch with this number.
+    /// Binds `b0 …`, the coordinates of a batch.
     pub(super) fn decode_batch(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, batch: Val<'k>) {
         let mut rest = batch;
         for axis in (0..self.batch).rev() {
@@ -80,7 +80,7 @@ impl<'k> Axes<'k> {
         }
     }
 
-    /// Binds batch, row and column of the result's element with this number, and the batch's coordinates.
+    /// Binds batch, row and column of an element of the result, and the batch's coordinates.
     pub(super) fn decode_element(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, element: Val<'k>) -> [Val<'k>; 3] {
         let column = b.bind("column", element % self.columns);
         let row = b.bind("row", element / self.columns % self.rows);
@@ -110,7 +110,7 @@ impl<'k> Axes<'k> {
     }
 }
 
-/// The dtype in which a contraction's sums are kept.
+/// The dtype of a contraction's accumulators.
 pub(super) fn sum_dtype(group: &Group, contraction: &Contraction) -> DType {
     match contraction.lhs.0.values[contraction.lhs.1].dtype {
         DType::F16 => DType::F32,
@@ -121,11 +121,11 @@ pub(super) fn sum_dtype(group: &Group, contraction: &Contraction) -> DType {
     }
 }
 
-/// Names of right operands that differ from those of batch coordinates.
+/// Prefixes of right operands, distinct from names of batch coordinates.
 const RHS_PREFIXES: [&str; MAX_PRODUCTS] = ["w0_", "w1_", "w2_", "w3_", "w4_", "w5_", "w6_", "w7_"];
 
-/// The prefixes of the names of all right operands. A single one is `b`, unless its program uses coordinates: those of
-/// batch axes are called `b0 …` as well.
+/// The prefixes of all right operands. A single one is `b`, unless its program uses coordinates: batch coordinates are
+/// called `b0 …` as well.
 pub(super) fn rhs_prefixes(contraction: &Contraction) -> Vec<&'static str> {
     let at_coordinates =
         |op: &ValueOp| matches!(op, ValueOp::Coordinate { .. } | ValueOp::Gather { .. } | ValueOp::Dequantize(_));
@@ -141,11 +141,11 @@ pub(super) struct Epilogue<'a, 'k> {
     operand: Operand<'a>,
     axes: Axes<'k>,
     sum: DType,
-    /// True if callers of `finish` load the epilogue's inputs, before they know the sum.
+    /// True if callers of `finish` load the epilogue's inputs before they know the accumulators.
     preloaded: bool,
-    /// The product whose values are stored, if each has a function of its own.
+    /// The product whose values are stored, if each has its own function.
     product: Option<u8>,
-    /// The statements that `finish` begins with.
+    /// The statements at the start of `finish`.
     first: Block<'k>,
 }
 
@@ -155,47 +155,48 @@ pub(super) fn place_parameters(axes: &Axes<'_>) -> Vec<(String, Ty)> {
     std::iter::once(named("batch")).chain(axes.batch_parameters()).chain(["row", "column"].map(named)).collect()
 }
 
-/// Values as parameters of a function, which have their names.
+/// Named values as parameters of a function.
 pub(super) fn parameters(values: &[Val<'_>]) -> impl Iterator<Item = (String, Ty)> {
     values.iter().map(|value| (value.to_string(), value.ty()))
 }
 
 impl<'a, 'k> Epilogue<'a, 'k> {
-    /// The epilogue of `group`, whose inputs are bound `buffer_lanes` wide.
+    /// The epilogue of `group`, with inputs bound `buffer_lanes` wide.
     pub(super) fn new(group: &'a Group, axes: Axes<'k>, sum: DType, lanes: u32, buffer_lanes: u32) -> Self {
         let lane_axis = axes.batch + 1;
         let operand = Operand { group, body: &group.body, value: 0, prefix: "v", lanes, buffer_lanes, lane_axis };
         Self { operand, axes, sum, preloaded: false, product: None, first: Block::new() }
     }
 
-    /// For a product whose function has its number as suffix, in a group whose body computes nothing of the others.
+    /// Restricts the epilogue to a product whose function has its index as suffix; the group's body must not use the
+    /// others.
     pub(super) fn of_product(self, product: u8) -> Self {
         Self { product: Some(product), ..self }
     }
 
-    /// After these statements of `finish`.
+    /// Inserts these statements at the start of `finish`.
     pub(super) fn after(self, first: Block<'k>) -> Self {
         Self { first, ..self }
     }
 
-    /// Loads happen at [`Epilogue::preload`] instead of in `finish`.
+    /// Moves loads from `finish` to [`Epilogue::preload`].
     pub(super) fn preloaded(self) -> Self {
         Self { preloaded: true, ..self }
     }
 
-    /// The value of an access at a place of the result.
+    /// The value of an access for an element of the result.
     fn load(&self, shader: &mut Shader<'k>, access: u16, place: [Val<'k>; 2]) -> Val<'k> {
         let at: Vec<Option<Val<'k>>> = self.axes.at(place).into_iter().map(Some).collect();
         let offset = self.operand.offset(shader, access, &at);
         self.operand.load(shader, access, offset)
     }
 
-    /// The value of an access, under its name.
+    /// The named value of an access.
     fn loaded(&self, access: u16, suffix: &str) -> Val<'k> {
         self.operand.named(self.axes.arena(), access, format!("x{access}{suffix}"))
     }
 
-    /// Loads the epilogue's inputs at one place, clamped to the result, into names that end in `suffix`.
+    /// Loads the epilogue's inputs of an element, clamped to the result, into names that end in `suffix`.
     pub(super) fn preload(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, place: [Val<'k>; 2], suffix: &str) {
         for access in self.operand.loads() {
             let name = self.declare_preload(shader, access);
@@ -204,7 +205,8 @@ impl<'a, 'k> Epilogue<'a, 'k> {
         }
     }
 
-    /// The name of the function that loads through an access, declared once: an invocation has many places.
+    /// The name of the function that loads through an access. It is declared once, since an invocation has many
+    /// elements.
     fn declare_preload(&self, shader: &mut Shader<'k>, access: u16) -> String {
         let name = format!("preload_{access}");
         if shader.declares(&name) {
@@ -219,14 +221,14 @@ impl<'a, 'k> Epilogue<'a, 'k> {
         name
     }
 
-    /// The arguments of `finish` after the sums, for values that were preloaded.
+    /// The arguments of `finish` after the accumulators, for preloaded inputs.
     pub(super) fn preloaded_arguments(&self, suffix: &str) -> Vec<Val<'k>> {
         let loads = if self.preloaded { self.operand.loads() } else { vec![] };
         loads.into_iter().map(|access| self.loaded(access, suffix)).collect()
     }
 
-    /// Declares `finish(batch, b0 …, row, column, sum)`, which stores the epilogue of neighboring sums (one per product)
-    /// if they are inside the result.
+    /// Declares `finish(batch, b0 …, row, column, sum)`, which stores the epilogue of neighboring accumulators (one per
+    /// product) if they are inside the result.
     pub(super) fn declare(&self, shader: &mut Shader<'k>) {
         let Operand { group, lanes, .. } = self.operand;
         let (axes, arena) = (&self.axes, shader.arena());
@@ -272,7 +274,7 @@ impl<'a, 'k> Epilogue<'a, 'k> {
     }
 }
 
-/// The element offset of a store in an order of its own, in which rows of the output stay whole.
+/// The element offset of a store in a permuted order that keeps rows of the output whole.
 fn strided<'k>(shader: &mut Shader<'k>, access: &KernelAccess, index: u16, at: &[Val<'k>], lanes: u32) -> Val<'k> {
     let mut offset = shader.uniform(Uniform::Offset { access: index });
     for (axis, &coordinate) in at.iter().enumerate() {
@@ -288,7 +290,7 @@ fn strided<'k>(shader: &mut Shader<'k>, access: &KernelAccess, index: u16, at: &
     offset
 }
 
-/// Declares `finish(batch, b0 …, row, column, sum)`, which stores partial sums of the split `split`: in scratch memory,
+/// Declares `finish(batch, b0 …, row, column, sum)`, which stores partial sums of the split `split`. In scratch memory,
 /// splits vary slowest, then products, then elements.
 pub(super) fn declare_partial<'k>(shader: &mut Shader<'k>, axes: &Axes<'k>, sum: DType, lanes: u32) {
     let scratch = shader.buffer(Slot::Scratch, sum, lanes, true);
@@ -310,7 +312,7 @@ pub(super) fn declare_partial<'k>(shader: &mut Shader<'k>, axes: &Axes<'k>, sum:
     shader.function(Function { name: "finish".to_owned(), parameters, result: None, body });
 }
 
-/// Declares a function of this name that calls `finish` for each of four columns.
+/// Declares a function that calls `finish` for each of four columns.
 pub(super) fn declare_each<'k>(shader: &mut Shader<'k>, axes: &Axes<'k>, name: &str, sum: DType) {
     let (arena, sums) = (shader.arena(), axes.accumulators(Ty::of(sum, 4)));
     let [batch, row, column] = ["batch", "row", "column"].map(|name| arena.name(name, Ty::U32));
@@ -324,7 +326,7 @@ pub(super) fn declare_each<'k>(shader: &mut Shader<'k>, axes: &Axes<'k>, name: &
     shader.function(Function { name: name.to_owned(), parameters, result: None, body });
 }
 
-/// The call of `finish`, or of another function of its parameters, with the values of a place.
+/// A call of `finish`, or of another function with its parameters.
 pub(super) fn finish_call<'k>(
     name: &str,
     axes: &Axes<'k>,
@@ -336,7 +338,6 @@ pub(super) fn finish_call<'k>(
     batch.arena().call(name, &arguments, Ty::Void)
 }
 
-/// A sum plus a product.
 pub(super) fn multiply_add<'k>(sum: Val<'k>, a: Val<'k>, b: Val<'k>) -> Val<'k> {
     match sum.ty().scalar() {
         Some(Scalar::F32) => a.fma(b, sum),

@@ -1,4 +1,4 @@
-//! Bodies as statements.
+//! Emits bodies as statements.
 
 use fuse_artifact::{DType, Size};
 
@@ -10,24 +10,24 @@ use crate::{
     operations::{BinaryOp, UnaryOp},
 };
 
-/// The values of a body at one place of a kernel.
+/// The operands of a body for one element of a kernel.
 pub(super) trait ElementContext<'k> {
     /// The value read through an access, of the body's width.
     fn load(&self, shader: &mut Shader<'k>, access: u16) -> Val<'k>;
-    /// An access that is read at computed coordinates, at this place.
+    /// The gather of an access with computed coordinates.
     fn gather(&self, shader: &mut Shader<'k>, access: u16) -> Gather<'_, 'k>;
     /// The coordinate along an axis of the space as `u32`, of the body's width.
     fn coordinate(&self, shader: &mut Shader<'k>, axis: u8) -> Val<'k>;
-    /// The contraction's accumulator of the product with this number.
+    /// The contraction's accumulator of a product.
     fn accumulator(&self, product: u8) -> Val<'k>;
-    /// The result of the reduction that is this value of the body, of the body's width.
+    /// The result of the reduction with this value number, of the body's width.
     fn reduced(&self, value: ValueId) -> Val<'k> {
         unreachable!("value {value} is a reduction, which only kernels that reduce rows have")
     }
 }
 
-/// Binds the values of `body`, `lanes` at a time; returns them. Names start with `prefix`, so that several bodies can share a
-/// scope.
+/// Binds the values of `body`, `lanes` at a time, and returns them. Names start with `prefix`, so that several bodies
+/// can share a scope.
 pub(super) fn emit<'k>(
     shader: &mut Shader<'k>,
     b: &mut Block<'k>,
@@ -106,8 +106,8 @@ pub(super) fn operation<'k>(
     }
 }
 
-/// An operation of floats that drivers take for a number whatever its operands are: with itself, with a literal 0, of roots. It is
-/// written with tests of bits, which they do not simplify.
+/// A float operation whose NaN drivers optimize away: with equal operands, with a literal 0, or of roots. Emitted as
+/// tests of bits, which they do not simplify.
 fn guarded<'k>(
     shader: &mut Shader<'k>,
     body: &Body,
@@ -119,7 +119,8 @@ fn guarded<'k>(
     let is_negated = |x: ValueId, y: ValueId| matches!(body.values[x].op, ValueOp::Unary(UnaryOp::Neg, of) if of == y);
     let is_root = matches!(body.values[x].op, ValueOp::Unary(UnaryOp::Sqrt, _));
     let (name, of, sign) = match (op, zero(body, x), zero(body, y)) {
-        // A division by a constant 0 is undefined in SPIR-V, and drivers leave the result out; by a computed 0 it is IEEE's.
+        // SPIR-V leaves division by a constant 0 undefined, and drivers drop the result; division by a computed 0
+        // follows IEEE.
         (BinaryOp::Div, _, Some(zero)) => {
             let infinity = literal(shader.arena(), Literal::Float(f64::INFINITY.copysign(zero)), DType::F32, lanes);
             return Some(operand(x) * infinity);
@@ -138,8 +139,8 @@ fn guarded<'k>(
     Some(if sign.is_sign_negative() { -value } else { value })
 }
 
-/// The value of `select(condition, x, y)` if one of the two is NaN, where the condition compares just these floats: a minimum or
-/// maximum, in which drivers drop a NaN. None where that answer cannot be NaN.
+/// The value of `select(condition, x, y)` for a NaN operand, if the condition compares these two floats: drivers drop
+/// the NaN of such a minimum or maximum. `None` if the result cannot be NaN.
 fn smaller_or_larger(body: &Body, condition: ValueId, x: ValueId, y: ValueId) -> Option<ValueId> {
     let (comparison, unordered) = match body.values[condition].op {
         ValueOp::Unary(UnaryOp::Not, comparison) => (comparison, x),
@@ -154,7 +155,7 @@ fn smaller_or_larger(body: &Body, condition: ValueId, x: ValueId, y: ValueId) ->
     ((a, b) == (x, y) || (a, b) == (y, x)).then_some(unordered).filter(|_| body.values[x].dtype.is_float() && !known)
 }
 
-/// The float 0 or -0 that a value is, if it is one.
+/// The value of a literal 0 or -0, possibly negated.
 fn zero(body: &Body, value: usize) -> Option<f64> {
     match body.values[value].op {
         ValueOp::Literal(Literal::Float(x)) if x == 0.0 => Some(x),

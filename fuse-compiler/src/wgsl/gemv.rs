@@ -1,8 +1,8 @@
-//! Kernels of products with few rows, or few sums: invocations share the depth.
+//! Kernels of products with few rows, or few results: invocations share the depth.
 //!
-//! They differ in how right operands are read: value by value (`elements`, or `dot` for sums of their own); or, of quantized
-//! weights, by whole words (`packed`), which for left operands of 8 bits multiply integers (`int8`). How invocations lie and add up
-//! their sums is in `k_groups`.
+//! They differ in how they read right operands: by value (`elements`, or `dot` with one group per result), or, for
+//! quantized weights, by whole words (`packed`), optionally multiplied as integers with 8-bit left operands (`int8`).
+//! `k_groups` has the layout of invocations and the sum over groups.
 
 mod dot;
 mod elements;
@@ -37,7 +37,6 @@ pub fn gemv(group: &Group, contraction: &Contraction, names: &Names, gemv: Gemv)
     }
 }
 
-/// The `i`-th element of vectors of four.
 fn element<'k>(vectors: &[Val<'k>], i: u32) -> Val<'k> {
     vectors[(i / LANES) as usize].at(i % LANES)
 }

@@ -1,20 +1,20 @@
-//! The part of the work of a workgroup and of an invocation: elements, tile, batch, and part of a sum.
+//! Assigns work to workgroups and invocations: elements, tile, batch, and part of a sum.
 
 use fuse_artifact::{Uniform, schedule::Tile};
 
 use super::{epilogue::Axes, shader::Shader};
 use crate::kernel::{Block, IntoVal, Val};
 
-/// Tiles of a column of this height are walked together, so that operands stay in the cache.
+/// Height of the columns of tiles that are walked together, so that operands stay in cache.
 const SWIZZLE_ROWS: u32 = 8;
 
-/// [`SWIZZLE_ROWS`] of tiles of cooperative matrices, whose operands take half as much of the cache.
+/// [`SWIZZLE_ROWS`] for cooperative matrices, whose operands take half the cache.
 const MATRIX_SWIZZLE_ROWS: u32 = 16;
 
-/// Accumulators of a tile from which on products are large enough for that to matter more than the divisions it costs.
+/// Tile size from which swizzling is worth the divisions it costs.
 const SWIZZLED_TILE: u32 = 128 * 128;
 
-/// Binds the number of the workgroup, and ends workgroups that have nothing to do.
+/// Binds the index of the workgroup, and returns from surplus workgroups.
 pub(super) fn workgroups<'k>(shader: &mut Shader<'k>, b: &mut Block<'k>) -> Val<'k> {
     let workgroups = shader.uniform(Uniform::Workgroups);
     let id = b.bind("id", shader.workgroup_number());
@@ -22,7 +22,7 @@ pub(super) fn workgroups<'k>(shader: &mut Shader<'k>, b: &mut Block<'k>) -> Val<
     id
 }
 
-/// Binds the number of this invocation's unit of elements; invocations without one end.
+/// Binds the index of this invocation's unit of elements, and returns from invocations without one.
 pub(super) fn units<'k>(shader: &Shader<'k>, b: &mut Block<'k>, workgroup: u32, units: Val<'k>) -> Val<'k> {
     let id = b.bind("id", shader.workgroup_number());
     let i = b.bind("i", id * workgroup + shader.local());
@@ -30,9 +30,9 @@ pub(super) fn units<'k>(shader: &Shader<'k>, b: &mut Block<'k>, workgroup: u32, 
     i
 }
 
-/// An invocation's `lanes` neighbors of a row of the result.
+/// `lanes` neighboring elements of a row of the result.
 pub(super) struct ResultUnit<'k> {
-    /// The number of the unit.
+    /// The index of the unit.
     pub i: Val<'k>,
     /// The number of units.
     pub units: Val<'k>,
@@ -40,11 +40,11 @@ pub(super) struct ResultUnit<'k> {
     pub batch: Val<'k>,
     pub row: Val<'k>,
     pub column: Val<'k>,
-    /// The row counted over all batches.
+    /// The row index over all batches.
     pub line: Val<'k>,
 }
 
-/// Binds `i`, `row`, `column`, `batch` and `line` of this invocation's `lanes` neighbors of a row of the result.
+/// Binds `i`, `row`, `column`, `batch` and `line` of this invocation's unit.
 pub(super) fn result_units<'k>(
     shader: &mut Shader<'k>,
     b: &mut Block<'k>,
@@ -62,7 +62,8 @@ pub(super) fn result_units<'k>(
     ResultUnit { i, units, batch, row, column, line }
 }
 
-/// Binds `batch` and `part` of a workgroup, of so many tiles per batch: which of the workgroups that share sums it is.
+/// Binds `batch` and `part` of a workgroup, for this many tiles per batch; `part` is its index among the workgroups
+/// that share sums.
 pub(super) fn batch_and_part<'k>(
     shader: &mut Shader<'k>,
     b: &mut Block<'k>,
@@ -72,14 +73,14 @@ pub(super) fn batch_and_part<'k>(
 ) -> [Val<'k>; 2] {
     let batches = axes.batches(shader);
     let batch = b.bind("batch", id / tiles % batches);
-    // A value besides the private variable, because barriers stand in loops over its depth: browsers want to see that it is the same for all
-    // invocations, and a private variable might not be.
+    // Browsers reject barriers in loops over a range that depends on a private variable, which may be nonuniform. So
+    // this is a separate value.
     let part = b.bind("part", id / (tiles * batches));
     b.set(shader.split(), part);
     [batch, part]
 }
 
-/// Binds the depths that a part has, from `k_begin` to `k_end`.
+/// Binds the range of depths of a part, `k_begin .. k_end`.
 pub(super) fn depth_of_part<'k>(
     shader: &mut Shader<'k>,
     b: &mut Block<'k>,
@@ -92,14 +93,14 @@ pub(super) fn depth_of_part<'k>(
     [begin, end]
 }
 
-/// Binds all depths, from `k_begin` to `k_end`.
+/// Binds the whole range of depths, `k_begin .. k_end`.
 pub(super) fn whole_depth<'k>(b: &mut Block<'k>, axes: &Axes<'k>) -> [Val<'k>; 2] {
     let begin = b.bind("k_begin", axes.depth.arena().u32(0));
     let end = b.bind("k_end", axes.depth);
     [begin, end]
 }
 
-/// Binds the first row and column of the tile with this number.
+/// Binds the first row and column of a tile.
 pub(super) fn tile_origin<'k>(
     shader: &mut Shader<'k>,
     b: &mut Block<'k>,
@@ -121,7 +122,7 @@ pub(super) fn tile_origin<'k>(
     [row, column]
 }
 
-/// [`tile_origin`] of tiles whose neighbors in a row of tiles follow each other.
+/// [`tile_origin`] for row-major tiles.
 pub(super) fn tile_origin_row_by_row<'k>(
     shader: &mut Shader<'k>,
     b: &mut Block<'k>,

@@ -9,25 +9,25 @@ use crate::{
     schedule::layout::Along,
 };
 
-/// How a load reaches its elements.
+/// A load of neighboring elements through an access.
 pub(super) struct Load<'a> {
     /// The access.
     pub access: &'a KernelAccess,
-    /// The axis of the space along which four lanes lie, and how the access moves along it.
+    /// The axis of the space along which four lanes lie.
     pub lane_axis: u8,
-    /// How the access moves along `lane_axis`.
+    /// The movement of the access along `lane_axis`.
     pub along: Along,
-    /// Number of the access in its kernel.
+    /// Index of the access in its kernel.
     pub index: u16,
-    /// The width that its buffer is bound with, 1 or 4.
+    /// Vector width of its buffer, 1 or 4.
     pub buffer_lanes: u32,
 }
 
 impl Load<'_> {
     /// `lanes` values, the first at element `offset`, without the lane's own step.
     ///
-    /// For four lanes, `offset` must be a multiple of 4 where the access moves by one (the variant requires
-    /// it), and `last_lane` is the last lane that exists, so that strided reads stay inside.
+    /// # Invariant For four lanes, `offset` must be a multiple of 4 if the access is contiguous (the variant requires
+    /// it). `last_lane` is the last lane that exists, so that strided reads stay in bounds.
     pub(super) fn read<'k>(
         &self,
         shader: &mut Shader<'k>,
@@ -39,7 +39,7 @@ impl Load<'_> {
         from_storage(self.access.dtype, stored)
     }
 
-    /// As [`read`](Self::read), with the type that the buffer has.
+    /// As [`read`](Self::read), with the buffer's type.
     pub(super) fn stored<'k>(
         &self,
         shader: &mut Shader<'k>,
@@ -57,7 +57,7 @@ impl Load<'_> {
         }
     }
 
-    /// Four neighbours, or one element four times, as the stride says.
+    /// Four neighbors, or one element broadcast, by the stride.
     fn whole_or_one<'k>(&self, shader: &mut Shader<'k>, buffer: Val<'k>, offset: Val<'k>) -> Val<'k> {
         let stride = shader.uniform(Uniform::Stride { access: self.index, axis: self.lane_axis });
         let at = shader.arena().name("at", Ty::U32);
@@ -81,7 +81,7 @@ impl Load<'_> {
         self.call(shader, &[("at", offset), ("last", last_lane)], value)
     }
 
-    /// The call of a function of these arguments that answers `value`, declared once.
+    /// A call of a function with these arguments that returns `value`, declared once.
     fn call<'k>(&self, shader: &mut Shader<'k>, arguments: &[(&str, Val<'k>)], value: Val<'k>) -> Val<'k> {
         let name = format!("load_{}_{}", self.index, self.lane_axis);
         if shader.declares(&name) {
@@ -97,23 +97,23 @@ impl Load<'_> {
     }
 }
 
-/// A load at coordinates that the kernel computes, lane by lane.
+/// A gather: a load at computed coordinates, lane by lane.
 pub(super) struct Gather<'a, 'k> {
     /// The access.
     pub access: &'a KernelAccess,
-    /// The width that its buffer is bound with, 1 or 4.
+    /// Vector width of its buffer, 1 or 4.
     pub buffer_lanes: u32,
-    /// The element offset of the place.
+    /// The element offset without computed coordinates.
     pub offset: Val<'k>,
-    /// For each lane, the term that it adds to the offset; empty where all lanes start at the same element.
+    /// For each lane, the term it adds to the offset; empty if all lanes start at the same element.
     pub steps: Vec<Val<'k>>,
-    /// Number of the access in its kernel.
+    /// Index of the access in its kernel.
     pub index: u16,
 }
 
 impl<'k> Gather<'_, 'k> {
-    /// `lanes` values: for each, the element at the offset plus each coordinate of `at` (view axes and `i32` values of the
-    /// same width) times the stride of its view axis.
+    /// `lanes` values: for each, the element at the offset plus each coordinate of `at` (view axes and `i32` values of
+    /// the same width) times the stride of its view axis.
     pub(super) fn read(&self, shader: &mut Shader<'k>, at: &[(u8, Val<'k>)], lanes: u32) -> Val<'k> {
         let KernelAccess { access, dtype, .. } = self.access;
         let buffer = shader.buffer(access.slot, *dtype, self.buffer_lanes, false);
@@ -147,8 +147,8 @@ impl<'k> Gather<'_, 'k> {
         (0..lanes).map(one).collect()
     }
 
-    /// Elements between neighbours along an axis of the view. Where the view is empty along an axis that the kernel walks,
-    /// nothing is read, and a computed coordinate along an empty axis is 0; `several` of them may be far from 0 along others.
+    /// The stride along an axis of the view. If the view is empty along an axis that the kernel walks, nothing is read.
+    /// A computed coordinate along an empty axis is 0; `several` of them may be far from 0 along others.
     pub(super) fn stride(&self, shader: &mut Shader<'k>, view_axis: u8, several: bool) -> Val<'k> {
         let may_be_empty = |size: &Size| size.as_constant().is_none_or(|extent| extent == 0);
         if several && self.access.access.view.iter().any(may_be_empty) {

@@ -1,8 +1,8 @@
-//! Attentions and weighted sums in cooperative matrices: a subgroup's places and rows, the walk over the keys, and the two kinds of
-//! product.
+//! Cooperative matrices of attentions and weighted sums: a subgroup's places and rows, the walk over the keys, and the
+//! two kinds of product.
 //!
-//! Matrices lie on strips of workgroup memory through which invocations see their elements: four neighboring invocations have four
-//! neighboring elements of a row each, of two rows of every matrix.
+//! Matrices are stored to strips of workgroup memory, where invocations access their elements. There, four neighboring
+//! invocations each have four neighboring elements of a row, of two rows of every matrix.
 
 use fuse_artifact::{
     Size,
@@ -22,7 +22,7 @@ pub(super) const SIZE: u32 = AttentionCoopMatrix::SIZE;
 /// Vectors of four of a matrix.
 const VECTORS: u32 = AttentionCoopMatrix::VECTORS;
 
-/// Rows of a matrix of which an invocation has a vector, one this far from the other.
+/// Rows of a matrix of which an invocation has a vector, [`HALF_ROWS`] apart.
 pub(super) const HALVES: usize = 2;
 /// Rows of a half.
 const HALF_ROWS: u32 = SIZE / HALVES as u32;
@@ -36,7 +36,6 @@ const STRIP_LINE: u32 = SIZE / LANES;
 /// Matrices by rows and columns.
 pub(super) type Matrices<'k> = Vec<Vec<Val<'k>>>;
 
-/// Makes matrices by their rows and columns.
 fn matrices<'k>([rows, columns]: [u32; 2], mut matrix: impl FnMut(u32, u32) -> Val<'k>) -> Matrices<'k> {
     (0..rows).map(|r| (0..columns).map(|c| matrix(r, c)).collect()).collect()
 }
@@ -47,11 +46,11 @@ const fn factor(role: Role) -> Ty {
 
 const SUM: Ty = Ty::matrix(SIZE, Scalar::F32, Role::C);
 
-/// The places of an invocation and of its subgroup.
+/// The indices of an invocation and its subgroup.
 pub(super) struct Places<'k> {
-    /// The invocation's number in its subgroup.
+    /// Index of the invocation in its subgroup.
     pub lane: Val<'k>,
-    /// The first column of the invocation's vectors, in a matrix.
+    /// First column of the invocation's vectors in a matrix.
     pub lane_column: Val<'k>,
     lane_row: Val<'k>,
     /// The subgroup's first row.
@@ -60,15 +59,15 @@ pub(super) struct Places<'k> {
     strips: Val<'k>,
     strip: Val<'k>,
     strip_lane: Val<'k>,
-    /// The subgroup's first weights, and the invocation's, in an array of them.
+    /// The subgroup's first weights, and the invocation's, in an array of weights.
     part_weights: Val<'k>,
     weight_lane: Val<'k>,
-    /// Vectors from one row of weights to the next.
+    /// Stride of rows of weights, in vectors.
     weight_line: u32,
 }
 
 impl<'k> Places<'k> {
-    /// Binds the places in subgroups of `rows` rows and `count` strips, which weigh `keys` keys in a step.
+    /// Binds the indices for subgroups of `rows` rows and `count` strips, with `keys` keys per step.
     pub(super) fn bind(
         shader: &Shader<'k>,
         b: &mut Block<'k>,
@@ -99,17 +98,17 @@ impl<'k> Places<'k> {
         }
     }
 
-    /// The row of which this invocation has a vector: of a half of the `r`-th matrix.
+    /// The row of this invocation's vector in a half of the `r`-th matrix.
     pub(super) fn row(&self, r: usize, half: usize) -> Val<'k> {
         self.part_row + (r as u32 * SIZE + half as u32 * HALF_ROWS) + self.lane_row
     }
 
-    /// The keys of this invocation's vectors, of the `m`-th matrix of the step from `k0` on.
+    /// The keys of this invocation's vectors, in the `m`-th matrix of the step from `k0` on.
     pub(super) fn key(&self, k0: Val<'k>, m: usize) -> Val<'k> {
         k0 + m as u32 * SIZE + self.lane_column
     }
 
-    /// This invocation's weights of a half of a matrix, in an array of them.
+    /// This invocation's weights of a half of a matrix, in an array of weights.
     pub(super) fn weights(&self, array: Val<'k>, [r, m, half]: [usize; 3]) -> Val<'k> {
         let row = r as u32 * SIZE + half as u32 * HALF_ROWS;
         array.at(self.weight_lane + (row * self.weight_line + m as u32 * SIZE / LANES))
@@ -120,7 +119,7 @@ impl<'k> Places<'k> {
         self.strips.at(self.strip_lane + (strip as u32 * VECTORS + half as u32 * HALF_VECTORS))
     }
 
-    /// Puts matrices on the subgroup's strips, where its invocations see the elements.
+    /// Stores matrices to the subgroup's strips.
     pub(super) fn put_on_strips(&self, b: &mut Block<'k>, matrices: impl IntoIterator<Item = Val<'k>>) {
         for (i, matrix) in (0..).zip(matrices) {
             self.strips.matrix_at(self.strip + i * VECTORS, STRIP_LINE, Order::RowMajor).store(b, matrix);
@@ -128,12 +127,12 @@ impl<'k> Places<'k> {
         b.workgroup_barrier();
     }
 
-    /// The sums on the subgroup's first strip.
+    /// The vector on the subgroup's first strip.
     pub(super) fn take_sums(&self) -> Val<'k> {
         self.strips.matrix_at(self.strip, STRIP_LINE, Order::RowMajor).load(SUM)
     }
 
-    /// Has matrices pass the strips, one of each operand at a time.
+    /// Passes matrices through the strips, one of each operand at a time.
     pub(super) fn read(
         &self,
         b: &mut Block<'k>,
@@ -143,7 +142,7 @@ impl<'k> Places<'k> {
         for r in 0..operands[0].len() {
             for c in 0..operands[0][r].len() {
                 if r + c > 0 {
-                    // The matrices before were read from the same strips.
+                    // The previous matrices were read from the same strips.
                     b.workgroup_barrier();
                 }
                 self.put_on_strips(b, operands.iter().map(|matrices| matrices[r][c]));
@@ -152,8 +151,8 @@ impl<'k> Places<'k> {
         }
     }
 
-    /// Hands sums to the epilogue; `rows` are an invocation's rows with the factors of their sums, if any. Rows before `first_row`
-    /// belong to the tiles before.
+    /// Passes accumulators to the epilogue; `rows` are an invocation's rows with the factors of their sums, if any.
+    /// Rows before `first_row` belong to the previous tiles.
     pub(super) fn store(
         &self,
         b: &mut Block<'k>,
@@ -185,7 +184,7 @@ impl<'k> Places<'k> {
         })
     }
 
-    /// Adds the products of a subgroup's weights, which lie in an array, and the values of a slice to sums.
+    /// Accumulates the products of a subgroup's weights, which are in an array, and the values of a slice.
     pub(super) fn multiply_values(&self, b: &mut Block<'k>, slice: &Slice<'k>, weights: Val<'k>, sums: &Matrices<'k>) {
         for m in 0..slice.extents.lines / SIZE {
             b.scope(|b| {
@@ -206,13 +205,13 @@ impl<'k> Places<'k> {
     }
 }
 
-/// The matrix of a slice at these lines and elements of lines, in matrices.
+/// Loads the matrix of a slice at this line and element, counted in matrices.
 fn of_slice<'k>(slice: &Slice<'k>, [line, element]: [u32; 2], order: Order) -> Val<'k> {
     let stride = slice.extents.line_vectors();
     slice.array.matrix_at(line * SIZE * stride + element * SIZE / LANES, stride, order).load(factor(Role::B))
 }
 
-/// Declares sums, `rows` by `columns` matrices `{name}{r}_{c}`.
+/// Declares accumulators, `rows` by `columns` matrices `{name}{r}_{c}`.
 pub(super) fn declare_sums<'k>(arena: &'k Arena, b: &mut Block<'k>, name: &str, counts: [u32; 2]) -> Matrices<'k> {
     matrices(counts, |r, c| b.var(format!("{name}{r}_{c}"), arena.construct(SUM, &[])))
 }
@@ -240,18 +239,18 @@ pub(super) fn multiply_keys<'k>(b: &mut Block<'k>, slice: &Slice<'k>, rows: &Mat
 pub(super) struct Keys<'k> {
     count: Val<'k>,
     step: u32,
-    /// The last key, if a step may have keys beyond it.
+    /// The last key, if the last step may be partial.
     pub last: Option<Val<'k>>,
 }
 
 impl<'k> Keys<'k> {
-    /// Binds the last one of `count` keys, of this size, if it is needed.
+    /// Binds the last of `count` keys, of this size, if it is needed.
     pub(super) fn bind(b: &mut Block<'k>, (count, size): (Val<'k>, &Size), step: u32) -> Self {
         let last = (!is_multiple(size, step)).then(|| b.bind("last_key", count - 1));
         Self { count, step, last }
     }
 
-    /// Walks over the keys. While a step multiplies, the next slices of `ahead` are on their way into registers.
+    /// Walks over the keys. While a step multiplies, the next slices of `ahead` are loaded into registers.
     pub(super) fn walk(&self, b: &mut Block<'k>, ahead: &[Slice<'k>], step: impl FnOnce(&mut Block<'k>, Val<'k>)) {
         let [begin, end] = ["key_begin", "key_end"].map(|name| self.count.arena().name(name, Ty::U32));
         let fetch = |b: &mut Block<'k>, first| ahead.iter().for_each(|slice| slice.fetch(b, first, self.last));
@@ -269,12 +268,12 @@ impl<'k> Keys<'k> {
         });
     }
 
-    /// True for each of four keys that exists.
+    /// For each of four keys, true if it exists.
     pub(super) fn exist(&self, first: Val<'k>) -> Val<'k> {
         lane_coordinates(first, LANES, true).lt(self.count.splat(LANES))
     }
 
-    /// True if the step from `k0` on has keys beyond the last.
+    /// True if the step from `k0` on is partial.
     pub(super) fn end_in(&self, k0: Val<'k>) -> Val<'k> {
         (k0 + self.step).gt(self.count)
     }

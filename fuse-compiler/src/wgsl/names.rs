@@ -1,8 +1,8 @@
-//! Identifiers of a shader: unique, never reserved, and the same for all kernels that do the same.
+//! Identifiers of a shader: unique, never reserved, and equal for kernels with the same computation.
 //!
-//! Buffers are called by their use in the kernel and its order, not by their names in the program, so that kernels
-//! which differ only in their tensors, as those of a network's layers, have one shader. [`fuse_artifact::Pass::bindings`] says which
-//! tensor each of them is.
+//! Buffers are named by their role in the kernel and its order, not by their names in the program. Kernels that differ
+//! only in tensor bindings, such as those of a network's layers, thus share one shader.
+//! [`fuse_artifact::Pass::bindings`] maps names to tensors.
 
 use fuse_artifact::{Slot, Uniform};
 
@@ -50,7 +50,7 @@ impl Names {
         }
     }
 
-    /// The field of a uniform word; `index` is its number among the words.
+    /// The field of a uniform word; `index` is its position among the words.
     pub fn uniform(&self, uniform: &Uniform, index: usize) -> String {
         match uniform {
             Uniform::Workgroups => "workgroups".to_owned(),

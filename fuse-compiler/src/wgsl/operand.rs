@@ -1,4 +1,4 @@
-//! Operands of contractions at a place of the domain: offsets, loads and prologues.
+//! Operands of contractions: offsets, loads and prologues.
 
 use fuse_artifact::{Space, Uniform, schedule::LANES};
 
@@ -16,27 +16,27 @@ use crate::{
     schedule::layout::{Along, along},
 };
 
-/// The buffers of a contraction's inputs are bound with this width wherever 16-byte loads are used.
+/// An operand. The buffers of a contraction's inputs are bound with this width wherever 16-byte loads are used.
 #[derive(Clone)]
 pub(super) struct Operand<'a> {
     /// The group.
     pub group: &'a Group,
-    /// The operand's program.
+    /// The operand's prologue.
     pub body: &'a Body,
-    /// Its value.
+    /// The value of the prologue.
     pub value: ValueId,
     /// The prefix of its names, unique in the shader.
     pub prefix: &'static str,
     /// Elements per load.
     pub lanes: u32,
-    /// The width that buffers are bound with.
+    /// Vector width of buffers.
     pub buffer_lanes: u32,
     /// The axis of the operand's space along which lanes lie.
     pub lane_axis: usize,
 }
 
 impl<'a> Operand<'a> {
-    /// An operand of a contraction, bound by vectors of four, whose lanes lie along the second of its two axes.
+    /// An operand of a contraction, bound as vectors of four, with lanes along the second of its two axes.
     pub(super) fn by_vectors(
         group: &'a Group,
         &(ref body, value): &'a (Body, ValueId),
@@ -46,7 +46,7 @@ impl<'a> Operand<'a> {
         Self { group, body, value, prefix, lanes, buffer_lanes: LANES, lane_axis: group.shape.len() - 1 }
     }
 
-    /// The accesses that the operand reads at coordinates of the domain, with their numbers.
+    /// The accesses that the operand reads at coordinates of the domain.
     pub(super) fn loads(&self) -> Vec<u16> {
         let mut found: Vec<u16> = self
             .body
@@ -66,8 +66,8 @@ impl<'a> Operand<'a> {
         along(&self.group.accesses[usize::from(access)], axis)
     }
 
-    /// The element offset of an access at coordinates `at`, one per axis of its space, batch coordinates among them; without axes
-    /// for which `at` is `None`.
+    /// The element offset of an access at coordinates `at`, one per axis of its space including the batch. Axes with
+    /// `None` are left out.
     pub(super) fn offset<'k>(&self, shader: &mut Shader<'k>, access: u16, at: &[Option<Val<'k>>]) -> Val<'k> {
         let start = shader.uniform(Uniform::Offset { access });
         at.iter().enumerate().fold(start, |offset, (axis, coordinate)| match coordinate {
@@ -76,7 +76,7 @@ impl<'a> Operand<'a> {
         })
     }
 
-    /// An offset plus a coordinate's share of it: nothing where the access does not move.
+    /// An offset plus the contribution of a coordinate; unchanged if the access does not move.
     pub(super) fn advance<'k>(
         &self,
         shader: &mut Shader<'k>,
@@ -94,8 +94,8 @@ impl<'a> Operand<'a> {
         }
     }
 
-    /// True if an access that repeats along the rows may walk them at launch, because batches of one row are folded into
-    /// the rows.
+    /// True if an access that broadcasts along the rows may move along them at launch, because batches of one row are
+    /// folded into rows.
     fn may_fold(&self, access: u16, axis: usize) -> bool {
         let GroupKind::Contraction(_) = self.group.kind else { return false };
         let access = &self.group.accesses[usize::from(access)].access;
@@ -109,7 +109,7 @@ impl<'a> Operand<'a> {
         self.access(access).read(shader, offset, self.lanes, None)
     }
 
-    /// [`load`](Self::load) with the type that the buffer has.
+    /// [`load`](Self::load) with the buffer's type.
     pub(super) fn load_stored<'k>(&self, shader: &mut Shader<'k>, access: u16, offset: Val<'k>) -> Val<'k> {
         self.access(access).stored(shader, offset, self.lanes, None)
     }
@@ -130,7 +130,7 @@ impl<'a> Operand<'a> {
         }
     }
 
-    /// Computes the operand's program from the values of its accesses, at these coordinates.
+    /// Computes the prologue at these coordinates from the values of its accesses.
     pub(super) fn value<'k>(
         &self,
         shader: &mut Shader<'k>,
@@ -146,7 +146,7 @@ impl<'a> Operand<'a> {
         values[self.value]
     }
 
-    /// The value of an access that was bound to a name.
+    /// The named value of an access.
     pub(super) fn named<'k>(&self, arena: &'k Arena, access: u16, name: impl Into<String>) -> Val<'k> {
         arena.name(name, Ty::of(self.group.accesses[usize::from(access)].dtype, self.lanes))
     }
@@ -157,7 +157,7 @@ impl<'a> Operand<'a> {
     }
 }
 
-/// A place in one of a contraction's spaces.
+/// An element of one of a contraction's spaces.
 pub(super) struct OperandPlace<'a, 'k> {
     pub(super) operand: &'a Operand<'a>,
     pub(super) loaded: &'a dyn Fn(u16) -> Val<'k>,
@@ -179,7 +179,7 @@ impl<'k> ElementContext<'k> for OperandPlace<'_, 'k> {
         let mut steps = vec![];
         if kernel_access.access.axes.iter().any(Option::is_some) {
             for (axis, &coordinate) in self.at.iter().enumerate() {
-                // Coordinates outside the operand, of lanes that are masked later, read its last elements.
+                // Coordinates outside the operand, of lanes masked later, read its last elements.
                 let extent = shader.uniform(Uniform::Extent { axis: domain_axis(group, space, axis) });
                 let last = if axis == lane_axis { lanes } else { 1 };
                 let stride = shader.uniform(Uniform::Stride { access, axis: axis as u8 });
@@ -202,8 +202,8 @@ impl<'k> ElementContext<'k> for OperandPlace<'_, 'k> {
     }
 }
 
-/// The axis of the domain that an axis of one of its spaces is: batch axes, M, N, K of a contraction; batch axes, M, E,
-/// N, D of an attention, and F of a weighted sum.
+/// The domain axis of an axis of a space: batch axes, M, N, K of a contraction; batch axes, M, E, N, D of an attention,
+/// and F of a weighted sum.
 fn domain_axis(group: &Group, space: Space, axis: usize) -> u8 {
     let rank = group.shape.len();
     let (rows, columns, inner, depth) = (rank - 2, rank - 1, rank, rank + 1);
@@ -220,7 +220,7 @@ fn domain_axis(group: &Group, space: Space, axis: usize) -> u8 {
     domain_axis as u8
 }
 
-/// The value of an operand at the coordinates `at`, after its prologue: the call of a function that is declared once.
+/// The value of an operand at the coordinates `at`, after its prologue: calls a function that is declared once.
 pub(super) fn read<'k>(shader: &mut Shader<'k>, operand: &Operand<'_>, at: &[Val<'k>]) -> Val<'k> {
     let name = format!("{}_read", operand.prefix.trim_end_matches('_'));
     let ty = Ty::of(operand.body.values[operand.value].dtype, operand.lanes);

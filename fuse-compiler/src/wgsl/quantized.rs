@@ -1,7 +1,7 @@
-//! Values of quantized tensors, wherever a program reads them: one by one, at any coordinates.
+//! Dequantizes single values at any coordinates.
 //!
-//! A shader that reads such a tensor has functions for it, named by its parameter's number. Products have faster ways to
-//! read whole words (`tiles`, `gemv`), which share the function of the scales.
+//! A shader that reads a quantized tensor has functions for it, named by its parameter's index. Products have faster
+//! ways to read whole words (`tiles`, `gemv`), which share the function of the scales.
 
 use fuse_artifact::{DType, Packing, Slot};
 
@@ -14,7 +14,7 @@ use crate::{
     kernel::{Block, Function, Scalar, Ty, Val},
 };
 
-/// A value of a body with its accesses at some place.
+/// A quantized value of a body with its gathers.
 pub(super) struct Quantized<'a, 'k> {
     /// The value.
     pub value: &'a Dequantize,
@@ -25,7 +25,7 @@ pub(super) struct Quantized<'a, 'k> {
 }
 
 impl<'k> Quantized<'_, 'k> {
-    /// `lanes` values: `index` is the coordinate along the packed axis, `at` are computed coordinates along others.
+    /// `lanes` values: `index` is the coordinate along the packed axis, `at` are computed coordinates along other axes.
     pub(super) fn read(&self, shader: &mut Shader<'k>, index: Val<'k>, at: &[(u8, Val<'k>)], lanes: u32) -> Val<'k> {
         let Dequantize { param, packing, axis, ref group, .. } = *self.value;
         declare_scales(shader, param, self.scales.buffer_lanes);
@@ -46,7 +46,7 @@ impl<'k> Quantized<'_, 'k> {
     }
 }
 
-/// Declares `scale_{param}(at)`: scale and offset of the group with this number.
+/// Declares `scale_{param}(at)`: scale and offset of a group.
 fn declare_scales(shader: &mut Shader<'_>, param: u16, buffer_lanes: u32) {
     let name = format!("scale_{param}");
     if !shader.declares(&name) {
@@ -68,8 +68,8 @@ fn declare_scales(shader: &mut Shader<'_>, param: u16, buffer_lanes: u32) {
     shader.function(Function { name, parameters: vec![("at".to_owned(), Ty::U32)], result: Some(pair), body });
 }
 
-/// Declares `dequantize_{param}(words, words_step, scales, scales_step, index, group)`: the value at `index` along the packed
-/// axis, where words and groups along it start at offsets and are steps apart.
+/// Declares `dequantize_{param}(words, words_step, scales, scales_step, index, group)`: the value at `index` along the
+/// packed axis, where words and scales start at these offsets and have these strides.
 fn declare_values(shader: &mut Shader<'_>, param: u16, packing: Packing, buffer_lanes: u32) {
     let name = format!("dequantize_{param}");
     if !shader.declares(&name) {
@@ -91,7 +91,7 @@ fn declare_values(shader: &mut Shader<'_>, param: u16, packing: Packing, buffer_
             let low = b.bind("low", low);
             let next = element(buffer, buffer_lanes, first + (bit / 32 + 1).min(last) * words_step);
             let next = b.bind("next", next);
-            // Shifts by 32 are none.
+            // Two shifts, because a shift by 32 has no effect.
             low | ((next << 1) << (arena.u32(31) - bit % 32))
         };
         let packed = b.bind("packed", packed);

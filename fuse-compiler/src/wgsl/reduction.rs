@@ -1,13 +1,13 @@
-//! Reduction kernels: one stage after the other, each with the values per row that are known by then, the values
-//! per element, and the reductions that the next stage waits for.
+//! Reduction kernels: one stage after the other, each with the row values known by then, the element values, and the
+//! reductions that the next stage needs.
 //!
-//! Schedules that hold their rows write every load out, and keep the values of earlier stages; streamed schedules read the
-//! row again at each stage and recompute the values that they need. Split schedules have a pass per stage: it first merges
-//! the partial results that earlier passes left in the scratch buffer, word `w` of part `s` of row `r` at
-//! `(w·splits + s)·rows + r`.
+//! Schedules that hold their rows unroll every load, and keep the values of earlier stages. Streamed schedules read the
+//! row again at each stage and recompute the values they need. Split schedules have a pass per stage: it first merges
+//! the partial results that earlier passes left in the scratch buffer, word `w` of part `s` of row `r` at `(w·splits +
+//! s)·rows + r`.
 //!
-//! Modules: `place` (offsets), `state` (the words of a reduction), `combine` (merging between invocations), `elements` (values
-//! of elements), `stages` (their order), `scatter` (elements that count), `split` (the scratch buffer).
+//! Modules: `place` (offsets), `state` (the words of a reduction), `combine` (merging between invocations), `elements`
+//! (values of elements), `stages` (their order), `scatter` (elements that count), `split` (the scratch buffer).
 
 pub(in crate::wgsl) mod combine;
 mod elements;
@@ -37,7 +37,7 @@ use crate::{
     schedule::reduction::ScheduleSpec,
 };
 
-/// One schedule of a group's family as a variant; `None` if the scratch buffer is one too many to bind.
+/// Builds the variant of a schedule; `None` if the scratch buffer would exceed the limit of bindings.
 pub fn variant(group: &Group, reduction: &Reduction, names: &Names, scheduled: &ScheduleSpec) -> Option<Variant> {
     let frame = &Frame::new(group, reduction.axes, scheduled.schedule);
     let schedule = frame.schedule;
@@ -63,12 +63,13 @@ pub fn variant(group: &Group, reduction: &Reduction, names: &Names, scheduled: &
     })
 }
 
-/// Work of one pass.
+/// The work of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
-    /// Everything.
+    /// All stages.
     Whole,
-    /// One stage of a split row: with the reductions of earlier stages from the scratch buffer, those of the next to it.
+    /// One stage of a split row: reads the reductions of earlier stages from the scratch buffer and writes those of the
+    /// next to it.
     Stage(usize),
 }
 
@@ -83,7 +84,7 @@ impl Part {
         }
     }
 
-    /// True if several workgroups share the rows of this pass: all but a last one without values per element.
+    /// True if several workgroups share the rows of this pass: always, except for a last pass without element values.
     fn is_shared(self, frame: &Frame<'_>) -> bool {
         let Self::Stage(stage) = self else { return false };
         let last = stage == frame.last_stage();
@@ -96,17 +97,17 @@ impl Frame<'_> {
         &self.group.body
     }
 
-    /// The number of dependent reductions.
+    /// The number of the last stage: the number of dependent reductions.
     fn last_stage(&self) -> usize {
         self.levels.iter().map(|level| level.stage).max().unwrap_or(0)
     }
 
-    /// True if a store writes the elements of rows at this stage.
+    /// True if store `n` writes row elements at this stage.
     fn stores_at(&self, n: usize, stage: usize) -> bool {
         self.stores_elements(n) && self.levels[self.group.stores[n].value].stage == stage
     }
 
-    /// The reductions whose results are known from this stage on.
+    /// The reductions known from this stage on.
     fn reductions(&self, stage: usize) -> Vec<ValueId> {
         let values = self.body().values.iter().enumerate();
         let reduces = values.filter(|(_, value)| matches!(value.op, ValueOp::Reduce(..))).map(|(i, _)| i);
@@ -126,7 +127,7 @@ impl Frame<'_> {
         Body::operands(&self.body().values[reduction].op)[0]
     }
 
-    /// For each reduction, its first word per part and row in the scratch buffer, and their number.
+    /// For each reduction, its first word per part and row in the scratch buffer; and the number of words.
     fn scratch_words(&self) -> BTreeMap<ValueId, (u32, u32)> {
         let mut words = BTreeMap::new();
         let mut first = 0;
@@ -175,24 +176,24 @@ fn pass(frame: &Frame<'_>, names: &Names, part: Part) -> Pass {
 
 /// The row, lane and part of an invocation.
 struct Invocation<'k> {
-    /// The number of the workgroup's rows.
+    /// The index of the workgroup's rows.
     block: Val<'k>,
-    /// The part of rows that several workgroups share.
+    /// The part, if several workgroups share rows.
     part: Option<Val<'k>>,
-    /// The invocation's number among those that share a row.
+    /// Index of the invocation among those that share a row.
     lane: Val<'k>,
-    /// The number of the invocation's columns in the workgroup, of columns.
+    /// For column reductions, the index of the invocation's columns in the workgroup.
     unit: Option<Val<'k>>,
-    /// The row, clamped to those that exist, or the first of its columns.
+    /// The row, clamped to existing ones, or the first of its columns.
     row: Val<'k>,
-    /// True if that row exists; `None` where all do.
+    /// True if the unclamped row exists; `None` if all do.
     valid: Option<Val<'k>>,
     /// The coordinates of the row along kept axes.
     kept: Vec<Val<'k>>,
-    /// The elements of the row that this workgroup has.
+    /// The range of the row's elements for this workgroup.
     begin: Option<Val<'k>>,
     end: Val<'k>,
-    /// Offset at the row's first element of each access at elements.
+    /// For each access that moves along the row, its offset at the row's first element.
     bases: BTreeMap<u16, Val<'k>>,
 }
 
@@ -214,8 +215,8 @@ impl<'k> Invocation<'k> {
                 (lane, None, (b.bind("row", block), None))
             }
             (ReductionOrder::Rows { .. }, rows) => {
-                // Invocations of a row must lie in one subgroup, where the order of `local` says nothing; a workgroup of
-                // 256 fills its subgroups.
+                // Invocations of a row must be in one subgroup, whose order may differ from that of `local`; a
+                // workgroup of 256 fills its subgroups.
                 let subgroup = shader.subgroup();
                 let at = match schedule.subgroups() {
                     Some(_) => subgroup.id * subgroup.size + subgroup.lane,
@@ -246,7 +247,7 @@ impl<'k> Invocation<'k> {
     }
 }
 
-/// Binds the row clamped to those that exist, and a truth value: the row exists.
+/// Binds the row clamped to existing ones, and whether the unclamped row exists.
 fn clamp_row<'k>(shader: &mut Shader<'k>, b: &mut Block<'k>, row: Val<'k>, lanes: u32) -> (Val<'k>, Option<Val<'k>>) {
     let count = shader.uniform(Uniform::Count);
     let at = b.bind("row_at", row);
@@ -275,15 +276,15 @@ struct ReductionKernel<'a, 'k> {
     part: Part,
     shader: Shader<'k>,
     at: Invocation<'k>,
-    /// Values per row that are known.
+    /// Known row values.
     row_values: Values<'k>,
-    /// For schedules that hold their rows: the loads, and for each the values per element.
+    /// For schedules that hold their rows: the loads, each with its element values.
     slots: Vec<Slot<'k>>,
     held_values: Vec<Values<'k>>,
-    /// Arrays in workgroup memory, and how many of them hold something that may still be read.
+    /// Arrays in workgroup memory, and the number of those that may still be read.
     shared: Vec<Val<'k>>,
     slots_in_use: usize,
-    /// A zero that the shader's compiler does not know.
+    /// A zero that the driver's compiler cannot know.
     opaque: Option<Val<'k>>,
 }
 
@@ -314,7 +315,7 @@ impl<'k> ReductionKernel<'_, 'k> {
         }
     }
 
-    /// The values that this pass computes, or takes from the scratch buffer.
+    /// The values that this pass computes or reads from the scratch buffer.
     fn used(&self) -> BTreeSet<ValueId> {
         let frame = self.frame;
         let stores = 0..frame.group.stores.len();
@@ -342,7 +343,7 @@ impl<'k> ReductionKernel<'_, 'k> {
         used
     }
 
-    /// Binds `base…`, the offset at the row's first element, of every access at elements.
+    /// Binds `base…`, the offset at the row's first element, of every access that moves along the row.
     fn bind_bases(&mut self, b: &mut Block<'k>, used: &BTreeSet<ValueId>) {
         let frame = self.frame;
         let stages = match self.part {
@@ -360,12 +361,12 @@ impl<'k> ReductionKernel<'_, 'k> {
         }
     }
 
-    /// The condition under which this invocation may write, beyond `conditions`.
+    /// The condition for this invocation to write, in addition to `conditions`.
     fn guard(&self, conditions: &[Val<'k>]) -> Option<Val<'k>> {
         conditions.iter().copied().chain(self.at.valid).reduce(Val::and)
     }
 
-    /// The reductions that a stage finishes and that this pass uses, or hands to the next.
+    /// The reductions finished by a stage that this pass uses or passes on.
     fn finished_by(&self, stage: usize, used: &BTreeSet<ValueId>) -> Vec<ValueId> {
         let reductions = self.frame.reductions(stage + 1);
         match self.part {

@@ -1,9 +1,9 @@
 //! Row prologue: reductions of a product's left operand that its workgroups compute before they multiply.
 //!
-//! Stage by stage, invocations that share a row walk down the depth side by side, several vectors at a time; their partial
-//! results are merged as balanced trees, with the rounding errors of long sums carried along, so that sums are as
-//! accurate as pairwise ones. Results are kept in workgroup memory, as bits. Loads of the operand, which stay in their
-//! rows, read them once, before the loop over the depth.
+//! Stage by stage, invocations that share a row walk down the depth side by side, several vectors at a time. Their
+//! partial results are merged as balanced trees, with the rounding errors of long sums tracked, so that sums are as
+//! accurate as pairwise ones. Results are kept in workgroup memory, as bits. Operand loads read their row's results
+//! once, before the loop over the depth.
 
 use super::{
     epilogue::Axes,
@@ -24,7 +24,7 @@ use crate::{
     schedule::contraction::row_prologue::{RowPrologue, SHARING},
 };
 
-/// Loads that an invocation has on their way at a time.
+/// Outstanding loads per invocation.
 const UNROLL: u32 = 4;
 
 /// The rows of a workgroup's left operand.
@@ -33,16 +33,16 @@ pub(super) struct RowPrologueKernel<'a> {
     body: &'a Body,
     value: ValueId,
     operand: RowPrologue,
-    /// Rows of the workgroup, and its invocations.
+    /// Rows and invocations of the workgroup.
     rows: u32,
     invocations: u32,
     /// Number of batch axes.
     batch: usize,
-    /// The width that buffers are bound with.
+    /// Vector width of buffers.
     buffer_lanes: u32,
 }
 
-/// Names of a row's values: their prefix, and how many rows each has.
+/// Names of row values: their prefix, and the number of rows each has.
 #[derive(Clone, Copy)]
 pub(super) struct RowNames<'n> {
     pub(super) prefix: &'n str,
@@ -62,7 +62,7 @@ impl<'a> RowPrologueKernel<'a> {
         Some(Self { group, body, value, operand, rows, invocations, batch: group.shape.len() - 2, buffer_lanes })
     }
 
-    /// The accesses that the operand's loads read once its rows are known.
+    /// The accesses that the operand's loads read once row values are known.
     pub(super) fn loads(&self) -> Vec<u16> {
         self.element_loads(&[self.value])
     }
@@ -91,7 +91,7 @@ impl<'a> RowPrologueKernel<'a> {
         }
     }
 
-    /// Computes the rows from `row0` on, with loads of `lanes` elements along the depth.
+    /// Computes row values from `row0` on, with loads of `lanes` elements along the depth.
     pub(super) fn compute<'k>(
         &self,
         shader: &mut Shader<'k>,
@@ -114,7 +114,7 @@ impl<'a> RowPrologueKernel<'a> {
         }
     }
 
-    /// Reduces each invocation's elements of the rows that it shares in, to workgroup memory.
+    /// Reduces each invocation's elements of the rows it shares, to workgroup memory.
     fn walk<'k>(
         &self,
         shader: &mut Shader<'k>,
@@ -189,7 +189,7 @@ impl<'a> RowPrologueKernel<'a> {
         }
     }
 
-    /// One step down the depth: loads first, then the values computed from them.
+    /// One step down the depth: all loads, then the values computed from them.
     #[allow(clippy::too_many_arguments, reason = "of one caller, which has them all")]
     fn step<'k>(
         &self,
@@ -236,7 +236,7 @@ impl<'a> RowPrologueKernel<'a> {
         for (Total { reduction, state, words: totals, lost }, found) in totals.iter().zip(found) {
             let words = state.tree(b, found, &format!("taken{reduction}"));
             if let Some(lost) = lost {
-                // The lanes of a sum are added first: to keep what an addition loses costs more than to add.
+                // The lanes of a sum are added first: tracking a rounding error costs more than an addition.
                 let words = state.of_lanes(b, words, &format!("lanes{reduction}"));
                 add_exactly(shader, b, *reduction, [totals[0], *lost, opaque], words[0]);
             } else {
@@ -271,8 +271,8 @@ impl<'a> RowPrologueKernel<'a> {
         });
     }
 
-    /// Merges `count` parts from `first` on, `apart` entries from each other. `target` is the place of a word, whose number in its
-    /// stage and whose number among the row's results are given.
+    /// Merges `count` parts from `first` on, `apart` entries from each other. `target` gives the place of a word, by
+    /// its index in its stage and its index in the row's results.
     fn merge_parts<'k>(
         &self,
         b: &mut Block<'k>,
@@ -301,14 +301,14 @@ impl<'a> RowPrologueKernel<'a> {
         }
     }
 
-    /// The number of a reduction's first word among those of a row's results.
+    /// The index of a reduction's first word in a row's results.
     fn result_word(&self, reduction: ValueId) -> u32 {
         let known = self.operand.words.iter().find(|(value, _)| *value == reduction);
         known.map_or(0, |(_, word)| *word)
     }
 
-    /// Binds the values per row that the operand's elements are computed from; `at` are the coordinates of the row, and
-    /// `row` is its number in the workgroup.
+    /// Binds the row values that the operand's elements are computed from; `at` are the coordinates of the row, and
+    /// `row` is its index in the workgroup.
     pub(super) fn declare<'k>(
         &self,
         shader: &mut Shader<'k>,
@@ -369,7 +369,7 @@ impl<'a> RowPrologueKernel<'a> {
         state.value(&mut shader.helpers, &words)
     }
 
-    /// Computes the operand's program for elements, whose rows are bound under `rows`; returns its value.
+    /// Computes the prologue for elements, with row values bound under `rows`; returns its value.
     pub(super) fn value<'k>(
         &self,
         shader: &mut Shader<'k>,
@@ -400,7 +400,7 @@ impl<'a> RowPrologueKernel<'a> {
         }
     }
 
-    /// A value as an operand of `lanes` elements: an element's, or the row's, repeated.
+    /// A value as an operand of `lanes` elements: an element value, or a row value broadcast.
     fn name<'k>(&self, arena: &'k Arena, value: ValueId, (rows, prefix): (RowNames<'_>, &str), lanes: u32) -> Val<'k> {
         let dtype = self.body.values[value].dtype;
         match self.body.values[value].op {
@@ -411,8 +411,8 @@ impl<'a> RowPrologueKernel<'a> {
     }
 }
 
-/// Inputs of a walk over the rows: the workgroup's first row, elements per load, the arrays of parts in workgroup memory, and a
-/// zero that the shader's compiler does not know.
+/// Inputs of a walk over the rows: the workgroup's first row, elements per load, the arrays of parts in workgroup
+/// memory, and a zero that the driver's compiler cannot know.
 struct Walk<'a, 'k> {
     row0: Val<'k>,
     lanes: u32,
@@ -425,6 +425,6 @@ struct Total<'k> {
     reduction: ValueId,
     state: ReductionState,
     words: Vec<Val<'k>>,
-    /// Rounding errors so far, of sums of floats.
+    /// Accumulated rounding errors of float sums.
     lost: Option<Val<'k>>,
 }

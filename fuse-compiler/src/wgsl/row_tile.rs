@@ -1,7 +1,7 @@
-//! Tiles of rows in registers: the products of attentions and weighted sums with slices in workgroup memory.
+//! Register tiles of rows: the products of attentions and weighted sums with slices in workgroup memory.
 //!
-//! Neighboring invocations share rows. Each has its rows in groups of four, spread over the tile, and vectors of four keys or
-//! columns, `across` vectors apart. Weights go through workgroup memory, transposed: for each key its rows.
+//! Neighboring invocations share rows. Each has its rows in groups of four, spread over the tile, and vectors of four
+//! keys or columns, `across` vectors apart. Weights pass through workgroup memory, transposed: by key, then by row.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ pub(super) struct Shape {
     pub(super) across: u32,
     /// Keys of a step.
     pub(super) keys: u32,
-    /// Depths of a slice of a product.
+    /// Depth of a slice of a product.
     pub(super) depth_step: u32,
     /// Keys of a slice of values.
     pub(super) value_step: u32,
@@ -34,18 +34,18 @@ pub(super) struct Shape {
 pub(super) struct RowTile<'k> {
     shape: Shape,
     row0: Val<'k>,
-    /// The invocation's number among those that share its rows.
+    /// Index of the invocation among those that share its rows.
     pub(super) tx: Val<'k>,
-    /// `tx` as the swizzle of each four steps moves it.
+    /// `tx`, swizzled for each four steps.
     turned: Vec<Val<'k>>,
-    /// The vectors of four rows of the invocation, in the tile.
+    /// The invocation's vectors of four rows, in the tile.
     pub(super) rows: Vec<Val<'k>>,
     /// Slices of keys and of values.
     stage: Val<'k>,
     weights: Val<'k>,
 }
 
-/// A type of sums, which have so many vectors of four per row, and the function that adds to them.
+/// A type of accumulators with this many vectors of four per row, and the function that updates them.
 #[derive(Clone, Copy)]
 pub(super) struct SumsType {
     ty: Ty,
@@ -53,7 +53,7 @@ pub(super) struct SumsType {
     vectors: u32,
 }
 
-/// Sums of an invocation.
+/// Accumulators of an invocation.
 #[derive(Clone, Copy)]
 pub(super) struct Sums<'k> {
     sums: Val<'k>,
@@ -72,7 +72,7 @@ impl SumsType {
         Self { ty, function, vectors }
     }
 
-    /// Declares sums, which are zero.
+    /// Declares zero accumulators.
     pub(super) fn var<'k>(self, shader: &Shader<'k>, b: &mut Block<'k>, name: impl Into<String>) -> Sums<'k> {
         Sums { sums: b.var(name, shader.arena().construct(self.ty, &[])), ty: self }
     }
@@ -91,7 +91,7 @@ impl<'k> Sums<'k> {
 }
 
 impl<'k> RowTile<'k> {
-    /// Binds the places of the invocation.
+    /// Binds the indices of the invocation.
     pub(super) fn new(
         shader: &Shader<'k>,
         b: &mut Block<'k>,
@@ -109,7 +109,7 @@ impl<'k> RowTile<'k> {
         Self { shape, row0, tx, turned, rows, stage, weights }
     }
 
-    /// Vectors of four rows of the tile.
+    /// Number of vectors of four rows in the tile.
     pub(super) const fn row_vectors(&self) -> u32 {
         self.shape.rows / 4
     }
@@ -124,7 +124,8 @@ impl<'k> RowTile<'k> {
         (self.tx + j * self.shape.across) * 4
     }
 
-    /// Adds the products of the slices of a left operand and of keys. `place` moves a vector of rows by a turn of its slice.
+    /// Accumulates the products of the slices of a left operand and of keys. `place` swizzles a vector of rows in its
+    /// slice.
     pub(super) fn add_products(
         &self,
         b: &mut Block<'k>,
@@ -147,7 +148,7 @@ impl<'k> RowTile<'k> {
         }
     }
 
-    /// Adds the products of vectors of rows and the vectors of a step of the slice.
+    /// Accumulates the products of vectors of rows and the vectors of a step of the slice.
     fn add_step(&self, b: &mut Block<'k>, Sums { sums, ty }: Sums<'k>, rows: impl Iterator<Item = Val<'k>>, step: u32) {
         let first = self.turned[step as usize / 4 % 4];
         let columns = (0..ty.vectors).map(|j| self.stage.at(first + (step * ty.vectors + j) * self.shape.across));
@@ -155,12 +156,13 @@ impl<'k> RowTile<'k> {
         b.run(sums.arena().call(ty.function, &arguments, Ty::Void));
     }
 
-    /// The number of ways in which the vectors of a key's rows are moved, against bank conflicts.
+    /// The number of swizzles of the vectors of a key's rows, against bank conflicts.
     const fn weight_turns(&self) -> u32 {
         if self.row_vectors() < 8 { self.row_vectors() } else { 8 }
     }
 
-    /// Writes weights, of which `weight` answers the vectors of four keys of a row, to workgroup memory; `number` is unique.
+    /// Stores weights to workgroup memory; `weight` returns the vectors of four keys of a row, and `number` makes names
+    /// unique.
     pub(super) fn write_weights(&self, b: &mut Block<'k>, number: usize, weight: impl Fn(u32) -> Val<'k>) {
         for (&rows, g) in self.rows.iter().zip(0..) {
             let place = b.bind(format!("weight{number}_{g}"), rows ^ (self.tx % self.weight_turns()));
@@ -172,8 +174,8 @@ impl<'k> RowTile<'k> {
         }
     }
 
-    /// Adds the products of the weights and values of the keys `begin .. end` of the step that begins at `k0`. `next` loads what
-    /// comes after the step's last slice.
+    /// Accumulates the products of the weights and values of the keys `begin .. end` of the step that begins at `k0`.
+    /// `next` loads the slice after the step's last one.
     pub(super) fn add_values(
         &self,
         shader: &mut Shader<'k>,
@@ -193,7 +195,7 @@ impl<'k> RowTile<'k> {
             b.when(more, |b| values.fetch(shader, b, [k0 + v0 + value_step, zero]));
             b.otherwise(|b| next(shader, b));
             let w0 = if begin > 0 { b.bind("w0", v0 - begin) } else { v0 };
-            // The vectors of a key's rows were moved by the number of its group of four.
+            // The vectors of a key's rows are swizzled by the index of its group of four.
             let mut places = vec![];
             for turn in 0..value_step / 4 {
                 let place = |(&rows, g): (&Val<'k>, u32)| {

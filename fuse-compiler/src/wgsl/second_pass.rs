@@ -1,9 +1,8 @@
-//! Second passes: several workgroups shared a sum, and its parts are in scratch memory.
+//! Second passes: add the partial sums of several workgroups in scratch memory, and apply the epilogue.
 //!
-//! A pass adds them and applies the epilogue: of the elements of a product (`sums`), of whole rows where the epilogue reduces them
-//! (`rows`, a tile with parts in place of products), of tiles whose depths were cut (`streams`), of an attention, whose
-//! parts are scaled first (`attention`). Reductions take states of parts together before each stage that needs them
-//! (`reduction/split`).
+//! They add elements of a product (`sums`), whole rows if the epilogue reduces them (`rows`, a tile with partial sums
+//! in place of products), split tiles (`streams`), or outputs of an attention, which are rescaled first (`attention`).
+//! Reductions merge states before each stage that needs them (`reduction/split`).
 
 mod attention;
 mod streams;
@@ -29,18 +28,18 @@ pub use sums::sums;
 /// Invocations of a workgroup, each with an element or a vector of four of the result.
 const WORKGROUP: u32 = 256;
 
-/// A second pass of products, with its inputs.
+/// The inputs of a second pass of products.
 pub(super) struct Parts<'k> {
     pub(super) shader: Shader<'k>,
-    /// The buffer of the parts.
+    /// The buffer of partial sums.
     pub(super) scratch: Val<'k>,
     pub(super) axes: Axes<'k>,
-    /// The dtype of sums.
+    /// The dtype of partial sums.
     pub(super) sum: DType,
 }
 
 impl<'k> Parts<'k> {
-    /// A shader that reads the parts and the epilogue's inputs, so many lanes at a time.
+    /// A shader that reads the partial sums and the epilogue's inputs, in vectors of this width.
     pub(super) fn new(
         arena: &'k Arena,
         names: &'k Names,
@@ -58,7 +57,7 @@ impl<'k> Parts<'k> {
         Self { shader, scratch, axes, sum }
     }
 
-    /// Declares the accumulators of so many lanes, which are zero.
+    /// Declares zero accumulators of this width.
     fn accumulators(&self, b: &mut Block<'k>, lanes: u32) -> Vec<Val<'k>> {
         let zero = self.shader.arena().construct(Ty::of(self.sum, lanes), &[]);
         self.axes.product_suffixes().into_iter().map(|suffix| b.var(format!("sum{suffix}"), zero)).collect()

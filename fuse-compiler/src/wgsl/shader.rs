@@ -13,9 +13,9 @@ use crate::{
     },
 };
 
-/// Parameters of `main`: their meaning, name and type. Those from the fourth on are of shaders with subgroup operations. WGSL wants
-/// `enable subgroups;` before them, which naga 30 does not parse: it knows the operations without. Browsers, who would insist, are
-/// never asked for them by wgpu.
+/// Parameters of `main`: their meaning, name and type. Those from the fourth on are for shaders with subgroup
+/// operations. WGSL requires `enable subgroups;` for them, which naga 30 does not parse: it knows the operations
+/// without. Browsers require it too, but wgpu never requests subgroups from them.
 const INPUTS: [(&str, &str, &str); 7] = [
     ("workgroup_id", "workgroup", "vec3<u32>"),
     ("num_workgroups", "workgroups", "vec3<u32>"),
@@ -31,7 +31,7 @@ const NON_FINITE: &str = "var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 ";
 
-/// One shader, and the facts that the runtime needs to run it.
+/// One shader, and the properties that the runtime needs to run it.
 pub struct Shader<'k> {
     arena: &'k Arena,
     names: &'k Names,
@@ -41,7 +41,7 @@ pub struct Shader<'k> {
     pub helpers: Helpers,
     /// Constants that the runtime sets, with their defaults.
     constants: Vec<(String, bool)>,
-    /// Names of declarations that several places of a shader ask for, each written once.
+    /// Names of shared declarations, each emitted once.
     declared: Vec<String>,
     /// Declarations at module scope, in order.
     items: Vec<Item<'k>>,
@@ -64,7 +64,6 @@ struct Buffer {
 enum Item<'k> {
     Function(Function<'k>),
     Structure(Ty),
-    /// Says that the scales of a parameter are `f16`, until the runtime says otherwise.
     /// A variable with its address space.
     Variable {
         space: &'static str,
@@ -74,7 +73,7 @@ enum Item<'k> {
 }
 
 impl<'k> Shader<'k> {
-    /// A shader for the kernel of a group, whose tensors have the given names.
+    /// A shader for the kernel of a group, with names for its tensors.
     pub fn new(arena: &'k Arena, names: &'k Names, group: &Group) -> Self {
         Self {
             arena,
@@ -104,29 +103,29 @@ impl<'k> Shader<'k> {
         self.arena.u32(value)
     }
 
-    /// Infinity, which naga refuses to compute from constants.
+    /// Infinity, which naga refuses in constants.
     pub fn infinity(&self) -> Val<'k> {
         self.arena.name("fuse_inf_bits", Ty::U32).bitcast(Scalar::F32)
     }
 
-    /// NaN, which naga refuses to compute from constants.
+    /// NaN, which naga refuses in constants.
     pub fn nan(&self) -> Val<'k> {
         self.arena.name("fuse_nan_bits", Ty::U32).bitcast(Scalar::F32)
     }
 
-    /// The number of the invocation in its workgroup.
+    /// Index of the invocation in its workgroup.
     pub fn local(&self) -> Val<'k> {
         self.arena.name("local", Ty::U32)
     }
 
-    /// The number of the workgroup.
+    /// Index of the workgroup.
     pub fn workgroup_number(&self) -> Val<'k> {
         let vector = Ty::vector(Scalar::U32, 3);
         let [workgroup, workgroups] = ["workgroup", "workgroups"].map(|name| self.arena.name(name, vector));
         workgroup.at(0) + workgroup.at(1) * workgroups.at(0)
     }
 
-    /// The number of the subgroup, the number of subgroups, invocations of a subgroup, and the number of the invocation in it.
+    /// Index of the subgroup, number of subgroups, subgroup size, and index of the invocation in it.
     pub fn subgroup(&self) -> Subgroup<'k> {
         let [id, count, size, lane] =
             ["subgroup", "subgroups", "subgroup_size", "subgroup_lane"].map(|name| self.arena.name(name, Ty::U32));
@@ -184,7 +183,7 @@ impl<'k> Shader<'k> {
         self.arena.name(buffer.name.clone(), ty)
     }
 
-    /// Binds everything that a group reads or writes, in a fixed order: reads by access, then stores.
+    /// Binds all buffers of a group in a fixed order: reads by access, then stores.
     pub fn bind_group(&mut self, group: &Group, lanes: u32) {
         for KernelAccess { access, dtype, .. } in &group.accesses {
             self.buffer(access.slot, *dtype, lanes, false);
@@ -199,7 +198,7 @@ impl<'k> Shader<'k> {
         }
     }
 
-    /// A constant that the runtime sets ([`constants`]), with its default.
+    /// A constant set by the runtime ([`constants`]), with its default.
     pub fn constant(&mut self, name: &str, default: bool) -> Val<'k> {
         if !self.constants.iter().any(|(known, _)| known == name) {
             self.constants.push((name.to_owned(), default));
@@ -207,8 +206,8 @@ impl<'k> Shader<'k> {
         self.arena.name(name, Ty::BOOL)
     }
 
-    /// Runs the case that has the selector's number, if there is one. Cases are functions `{name}0 …`; the runtime chooses
-    /// between a `switch` and a chain of `if` for the branch, the default of which is given.
+    /// Runs the case with the selector's number, if there is one. Cases are functions `{name}0 …`; the runtime chooses
+    /// between a `switch`, and a chain of `if`, by the constant with this default.
     pub fn branch(&mut self, b: &mut Block<'k>, selector: Val<'k>, name: &str, cases: Vec<Block<'k>>, switch: bool) {
         let mut calls = vec![];
         for (number, case) in (0..).zip(cases) {
@@ -236,7 +235,7 @@ impl<'k> Shader<'k> {
             || self.items.iter().any(is_variable)
     }
 
-    /// Notes that this name is declared; false if it was before.
+    /// Registers a declaration; false if the name was registered before.
     pub fn declares(&mut self, name: &str) -> bool {
         let is_new = !self.declared.iter().any(|known| known == name);
         if is_new {
@@ -245,7 +244,7 @@ impl<'k> Shader<'k> {
         is_new
     }
 
-    /// The variable with the number of this workgroup's part of a sum, where several workgroups share sums.
+    /// The variable with the index of this workgroup's part, if several workgroups share sums.
     pub fn split(&self) -> Val<'k> {
         self.arena.name("split", Ty::U32)
     }
@@ -262,18 +261,18 @@ impl<'k> Shader<'k> {
         ty
     }
 
-    /// True if the scales of a quantized parameter are `f32`: a constant that the launch's form decides, declared once.
+    /// True if the scales of a quantized parameter are `f32`: a constant set at launch, declared once.
     pub fn wide_scales(&mut self, param: u16) -> Val<'k> {
         self.constant(&constants::wide_scales(param), false)
     }
 
-    /// Declares a variable that each invocation has for itself, in all functions.
+    /// Declares a private variable, visible in all functions.
     pub fn private(&mut self, name: &str, ty: Ty) -> Val<'k> {
         self.items.push(Item::Variable { space: "private", name: name.to_owned(), ty });
         self.arena.name(name, ty)
     }
 
-    /// The array in workgroup memory with this name, which was declared before.
+    /// The array in workgroup memory with this name, declared before.
     pub fn array(&self, name: &str) -> Val<'k> {
         let ty = self.items.iter().find_map(|item| match item {
             Item::Variable { name: known, ty, .. } if known == name => Some(*ty),
@@ -306,7 +305,7 @@ impl<'k> Shader<'k> {
         self.coop_matrix = size;
     }
 
-    /// Has loads stay before the barriers that follow them.
+    /// Prevents the compiler from moving loads behind the barriers that follow them.
     pub fn pin_loads(&mut self) {
         self.pins_loads = true;
     }
@@ -370,7 +369,7 @@ impl<'k> Shader<'k> {
         }
     }
 
-    /// Checks the kernel, whose text is `text`.
+    /// Verifies the kernel with the source `text`.
     #[cfg(feature = "verify")]
     fn verify(&self, text: &str) {
         use crate::kernel::verify::{Global, Module};
@@ -444,7 +443,7 @@ pub fn storage_type(dtype: DType, lanes: u32) -> String {
     print::vector_name(Scalar::stored(dtype), lanes)
 }
 
-/// The value of `dtype` as a buffer held it.
+/// Converts a value of `dtype` from its type in buffers.
 pub fn from_storage<'k>(dtype: DType, stored: Val<'k>) -> Val<'k> {
     match dtype {
         DType::F16 => stored.convert(Scalar::F32),
@@ -453,7 +452,7 @@ pub fn from_storage<'k>(dtype: DType, stored: Val<'k>) -> Val<'k> {
     }
 }
 
-/// A value of `dtype` as a buffer holds it.
+/// Converts a value of `dtype` to its type in buffers.
 pub fn to_storage<'k>(dtype: DType, value: Val<'k>) -> Val<'k> {
     match dtype {
         DType::F16 => value.convert(Scalar::F16),
@@ -465,7 +464,7 @@ pub fn to_storage<'k>(dtype: DType, value: Val<'k>) -> Val<'k> {
     }
 }
 
-/// The coordinates of `lanes` elements along an axis, from the first one's on.
+/// The coordinates of `lanes` elements along an axis, from the first element's on.
 pub fn lane_coordinates(first: Val<'_>, lanes: u32, along_axis: bool) -> Val<'_> {
     let arena = first.arena();
     match (lanes, along_axis) {
@@ -480,12 +479,12 @@ pub fn lane_coordinates(first: Val<'_>, lanes: u32, along_axis: bool) -> Val<'_>
 
 /// A subgroup, and an invocation in it.
 pub struct Subgroup<'k> {
-    /// The subgroup's number in the workgroup.
+    /// Index of the subgroup in the workgroup.
     pub id: Val<'k>,
-    /// Subgroups of the workgroup.
+    /// Number of subgroups of the workgroup.
     pub count: Val<'k>,
-    /// Invocations of a subgroup.
+    /// Invocations per subgroup.
     pub size: Val<'k>,
-    /// The invocation's number in its subgroup.
+    /// Index of the invocation in its subgroup.
     pub lane: Val<'k>,
 }

@@ -1,7 +1,7 @@
-//! Weighted-sum kernels: keys are walked over in steps, whose weights are computed from products and never stored.
+//! Weighted-sum kernels: a walk over keys in steps, whose weights are computed from products and never stored.
 //!
-//! Input: a group of weighted sums. Output: its variants. A workgroup has rows of all sums of its group; where a mask leaves no
-//! weight for any of them, keys are skipped, as in attentions.
+//! Builds the variants of a group of weighted sums. A workgroup has rows of all sums of its group. Keys that a mask
+//! hides from all of them are skipped, as in attentions.
 
 mod coop_matrix;
 mod tile;
@@ -26,7 +26,7 @@ use crate::{
     schedule::{contraction::Direction, mask_bounds, weighted_sum::ScheduleSpec},
 };
 
-/// One schedule of a weighted sum's family as a variant.
+/// Builds the variant of a schedule.
 pub fn variant(group: &Group, sum: &WeightedSum, names: &Names, scheduled: &ScheduleSpec) -> Variant {
     let source = Source { group, sum, scheduled };
     let schedule = Schedule::WeightedSum(scheduled.schedule);
@@ -48,7 +48,7 @@ struct Source<'a> {
     scheduled: &'a ScheduleSpec,
 }
 
-/// A program that is staged: an operand of a product, or what a sum adds up.
+/// A staged operand: of a product, or the values of a sum.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Input {
     Lhs(usize),
@@ -56,7 +56,7 @@ enum Input {
     Value(usize),
 }
 
-/// Prefixes of the names of inputs, by number.
+/// Name prefixes of inputs, by index.
 const PREFIXES: [[&str; 3]; 2] = [["xa", "xb", "xv"], ["xc", "xd", "xw"]];
 
 impl<'a> Source<'a> {
@@ -64,7 +64,7 @@ impl<'a> Source<'a> {
         self.group.shape.len() - 2
     }
 
-    /// The width that buffers are bound with.
+    /// Vector width of buffers.
     const fn lanes(self) -> u32 {
         self.scheduled.schedule.lanes
     }
@@ -85,7 +85,7 @@ impl<'a> Source<'a> {
         shader.uniform(Uniform::Extent { axis: (self.batch() + 3 + product) as u8 })
     }
 
-    /// An input as what is staged.
+    /// An input as a staged operand.
     fn staged(self, shader: &mut Shader<'a>, extents: &Extents<'a>, input: Input) -> Staged<'a> {
         let (along, summed) = match input {
             Input::Lhs(i) => ([self.depth(shader, i), extents.queries()], &self.sum.products[i].depth),
@@ -96,7 +96,7 @@ impl<'a> Source<'a> {
         Staged { operand, direction, axes, extents: along, summed, batch: extents.axes.batch() }
     }
 
-    /// The axis of an input's space that is summed over, and the other one.
+    /// The reduced axis of an input's space, and the other one.
     const fn axes(self, input: Input) -> [usize; 2] {
         let batch = self.batch();
         if let Input::Lhs(_) = input { [batch + 1, batch] } else { [batch, batch + 1] }
@@ -111,7 +111,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// An input with as many elements per load as buffers are bound with.
+    /// An input, with loads as wide as its buffers.
     fn operand(self, input: Input) -> Operand<'a> {
         let (program, prefix): (&(Body, ValueId), _) = match input {
             Input::Lhs(i) => (&self.sum.products[i].lhs, PREFIXES[i][0]),

@@ -1,6 +1,6 @@
-//! Chunks of quantized weights: the words and the scales of a few depths, in registers, and their values.
+//! Chunks of quantized weights: words and scales of a few depths, in registers, and their values.
 //!
-//! Where columns are neighbors, a chunk is that of four columns and everything is a vector; else of one.
+//! If columns are neighbors, a chunk covers four columns and everything is a vector; otherwise it covers one.
 
 use fuse_artifact::{DType, Packing, Size, Slot, schedule::LANES};
 
@@ -11,23 +11,23 @@ use crate::{
     schedule::contraction::{Direction, weights::Weights},
 };
 
-/// 2^23: a float with these bits has its fraction as an integer, so that conversion is an `or` and a subtraction. Where it was
-/// measured, converting instructions take four times as long as others.
+/// 2^23: a float with these bits has its fraction as an integer, so that conversion is an `or` and a subtraction. Where
+/// measured, conversion instructions take four times as long as others.
 const MAGIC: (u32, f32) = (0x4b00_0000, 8_388_608.0);
 
 /// Bits of the fraction.
 const FRACTION: u32 = 23;
 
-/// Depths of a run: those that are read at a time where nothing is kept in workgroup memory. Groups begin at runs.
+/// Depths of a run: those read at a time without workgroup memory. Groups begin at runs.
 pub(super) const RUN: u32 = Packing::GROUP_MULTIPLE as u32;
 
-/// Codes of a field, which a shift takes out of the words of a run together: below a float's exponent, and few, because each place
-/// takes a constant.
+/// Codes of a field, which one shift extracts from the words of a run: below a float's exponent, and few, because each
+/// place needs a constant.
 fn field_codes(bits: u32) -> u32 {
     (16 / bits).min(8)
 }
 
-/// 2^-`places`, by which a code that lies so many bits too high is multiplied.
+/// 2^-`places`, the factor for a code that is this many bits too high.
 fn down(places: u32) -> f32 {
     1.0 / (1u32 << places) as f32
 }
@@ -45,7 +45,7 @@ pub(super) struct PackedWeights<'a> {
     pub operand: Operand<'a>,
 }
 
-/// A column of weights, or four that are neighbors.
+/// A column of weights, or four neighboring ones.
 pub(super) struct WeightColumn<'a, 'k> {
     pub weights: PackedWeights<'a>,
     /// The prefix of its names.
@@ -81,7 +81,7 @@ pub(super) struct Scale<'k> {
 }
 
 impl<'a> PackedWeights<'a> {
-    /// The right operands of a contraction, which are weights.
+    /// The right operands of a contraction, which must be weights.
     pub(super) fn all(group: &'a Group, contraction: &'a Contraction) -> Vec<Self> {
         let weights = Weights::all(group, contraction).expect("schedules that read words have weights");
         let operands = contraction.rhs.iter().zip(rhs_prefixes(contraction)).zip(weights);
@@ -108,12 +108,12 @@ impl<'a> PackedWeights<'a> {
         self.packing().bits()
     }
 
-    /// True if the columns that are read together are neighbors.
+    /// True if the columns read together are neighbors.
     pub(super) fn is_vector(&self) -> bool {
         self.weights.layout == Direction::Outer
     }
 
-    /// Columns that are read together.
+    /// The number of columns read together.
     pub(super) fn lanes(&self) -> u32 {
         if self.is_vector() { LANES } else { 1 }
     }
@@ -122,12 +122,12 @@ impl<'a> PackedWeights<'a> {
         Ty::vector(scalar, self.lanes())
     }
 
-    /// A number for each column.
+    /// A constant for each column.
     fn number<'k>(&self, arena: &'k Arena, value: f32) -> Val<'k> {
         arena.f32(value).splat(self.lanes())
     }
 
-    /// Elements between neighbors along the packed axis, of the words or the scales.
+    /// Stride along the packed axis, of the words or the scales.
     fn step<'k>(&self, shader: &mut Shader<'k>, access: u16) -> Val<'k> {
         let view = &self.operand.group.accesses[usize::from(access)].access.view;
         shader.size(&Size::product(&view[usize::from(self.weights.value.axis) + 1..]))
@@ -142,7 +142,7 @@ impl<'a> PackedWeights<'a> {
         if self.is_vector() { buffer.at(offset / LANES) } else { element(buffer, LANES, offset) }
     }
 
-    /// Binds the buffers, and the constant that tells the type of scales.
+    /// Binds the buffers, and declares the constant for the type of scales.
     pub(super) fn declare(&self, shader: &mut Shader<'_>) {
         shader.wide_scales(self.param());
         for slot in [Slot::Param(self.param()), Slot::Scales(self.param())] {
@@ -150,7 +150,7 @@ impl<'a> PackedWeights<'a> {
         }
     }
 
-    /// The number of the group that a depth lies in.
+    /// The index of the group that contains a depth.
     pub(super) fn group<'k>(&self, shader: &mut Shader<'k>, depth: Val<'k>) -> Val<'k> {
         depth / shader.size(&self.weights.value.group)
     }
@@ -173,7 +173,7 @@ impl<'a> PackedWeights<'a> {
         WeightColumn { weights: self.clone(), name, words, scales }
     }
 
-    /// Integer products of four packed bytes each, with those of `x`, a word: for each column one sum, as `i32`.
+    /// Integer dot products of four packed bytes each with those of the word `x`: one `i32` for each column.
     pub(super) fn integer_dot<'k>(&self, codes: Val<'k>, x: Val<'k>) -> Val<'k> {
         let dot = |lane| dot_bytes(codes.lane(lane), x);
         if self.is_vector() { x.arena().construct(self.ty(Scalar::I32), &[0, 1, 2, 3].map(dot)) } else { dot(0) }
@@ -196,7 +196,7 @@ impl<'k> WeightColumn<'_, 'k> {
         }
     }
 
-    /// Declares the registers of scales as they lie in memory, the second for `f32` only.
+    /// Declares the registers of scales as they are in memory; the second is for `f32` only.
     fn declare_scales(&self, b: &mut Block<'k>) -> [Val<'k>; 2] {
         ["s", "t"].map(|name| self.register(b, name, self.weights.ty(Scalar::U32)))
     }
@@ -221,7 +221,7 @@ impl<'k> WeightColumn<'_, 'k> {
         self.load_scales(shader, b, chunk.scales, group);
     }
 
-    /// Loads the run that starts at a depth, with the scales of the group with this number.
+    /// Loads the run that starts at a depth, with the scales of a group.
     pub(super) fn load_run(
         &self,
         shader: &mut Shader<'k>,
@@ -251,7 +251,7 @@ impl<'k> WeightColumn<'_, 'k> {
         Run { words, fields: vec![], scales }
     }
 
-    /// Loads the scales of the group with this number.
+    /// Loads the scales of a group.
     fn load_scales(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, [s, t]: [Val<'k>; 2], group: Val<'k>) {
         let (weights, value) = (&self.weights, self.weights.weights.value);
         let (step, wide) = (weights.step(shader, value.scales), shader.wide_scales(value.param));
@@ -277,7 +277,7 @@ impl<'k> WeightColumn<'_, 'k> {
         let shift = chunk.shift.splat(lanes);
         let codes = chunk.word >> shift;
         let codes = match chunk.next {
-            // A chunk that does not straddle has its own word twice, of which the second adds bits that are masked.
+            // A chunk that does not straddle has its own word twice; the second one's extra bits are masked.
             Some(next) => codes | ((next << 1) << (arena.u32(31).splat(lanes) - shift)),
             None => codes,
         };
@@ -324,8 +324,8 @@ impl<'k> WeightColumn<'_, 'k> {
         Scale { scale, offset }
     }
 
-    /// The code of `word` that begins at a bit, as a float, times a power of two, whose exponent is given with it. Codes above the
-    /// fraction are shifted down as far as the first of them.
+    /// The code of `word` that begins at a bit, as a float times a power of two, and the exponent of that. Codes above
+    /// the fraction are shifted down to the position of the first one there.
     fn code(&self, word: Val<'k>, bit: u32) -> (Val<'k>, u32) {
         let packing = self.weights.packing();
         let (bits, mask) = (packing.bits(), packing.largest());
@@ -347,12 +347,12 @@ impl<'k> WeightColumn<'_, 'k> {
         if self.weights.weights.half { shader.helpers.cast(DType::F32, DType::F16, value) } else { value }
     }
 
-    /// The code that symmetric schemes give to 0 (of 1 bit, which has none, one of the two).
+    /// The code of 0 in symmetric schemes (with 1 bit, which has none, one of the two).
     fn center(&self) -> u32 {
         1 << (self.weights.bits() - 1)
     }
 
-    /// Binds `_field…`, the codes of a run from its `i`-th depth on with the first at bit 0, where a field begins there.
+    /// Binds `_field…`, the codes of a run from its `i`-th depth on with the first at bit 0, if a field begins there.
     pub(super) fn bind_field(&self, b: &mut Block<'k>, run: &mut Run<'k>, i: u32) {
         let codes = field_codes(self.weights.bits());
         if i.is_multiple_of(codes) {
@@ -361,8 +361,9 @@ impl<'k> WeightColumn<'_, 'k> {
         }
     }
 
-    /// The code of a run's `i`-th depth less `center`, as a float. It stays where it lies in its field: with the bits of 2^23 above
-    /// it, it is a float that a multiplication by a power of two and a subtraction take to the difference, without rounding.
+    /// The code of a run's `i`-th depth minus `center`, as a float. It stays at its position in the field: with the
+    /// bits of 2^23 above it, it is a float, and a multiplication by a power of two and a subtraction give the
+    /// difference without rounding.
     fn code_less(&self, run: &Run<'k>, i: u32, center: u32) -> Val<'k> {
         let codes = field_codes(self.weights.bits());
         let (field, at, (magic, number)) = (run.fields[(i / codes) as usize], i % codes * self.weights.bits(), MAGIC);
@@ -372,7 +373,7 @@ impl<'k> WeightColumn<'_, 'k> {
         code.bitcast(Scalar::F32).fma(down, less)
     }
 
-    /// The code of a run's `i`-th depth less the center.
+    /// The code of a run's `i`-th depth minus the center.
     pub(super) fn centered_code(&self, run: &Run<'k>, i: u32) -> Val<'k> {
         self.code_less(run, i, self.center())
     }
@@ -387,12 +388,12 @@ impl<'k> WeightColumn<'_, 'k> {
         self.code_less(run, i, 0).fma(scale.scale, scale.offset)
     }
 
-    /// The `i`-th unit of a run's codes that are taken apart together: a word; of 3 bits eight codes, two in each byte.
+    /// The `i`-th unit of a run's codes that are unpacked together: a word; with 3 bits, eight codes, two in each byte.
     pub(super) fn unit(&self, run: &Run<'k>, i: u32) -> Val<'k> {
         if self.weights.bits() != 3 {
             return run.words[i as usize];
         }
-        // Pairs of codes move to the lowest 6 bits of each byte.
+        // Moves pairs of codes to the lowest 6 bits of each byte.
         let codes = run.bits_at(i * 24, 24);
         let pair = |i: u32| (codes << (2 * i)) & (0x3f << (8 * i));
         (codes & 0x3f) | pair(1) | pair(2) | pair(3)
@@ -400,7 +401,7 @@ impl<'k> WeightColumn<'_, 'k> {
 }
 
 impl<'k> Run<'k> {
-    /// The words from a bit on, with it at bit 0, of which so many bits are used.
+    /// The words from a bit on, shifted to bit 0; this many bits are used.
     fn bits_at(&self, bit: u32, bits: u32) -> Val<'k> {
         let (word, first) = ((bit / 32) as usize, bit % 32);
         let low = if first == 0 { self.words[word] } else { self.words[word] >> first };

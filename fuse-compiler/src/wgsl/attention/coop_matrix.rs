@@ -1,16 +1,17 @@
-//! Attention kernels of cooperative matrices.
+//! Attention kernels with cooperative matrices.
 //!
-//! A subgroup multiplies its queries with a slice of keys that the workgroup shares. Invocations see the elements of matrices
-//! only in memory, so that each matrix of scores goes through a strip of workgroup memory that belongs to the subgroup: four
-//! neighboring invocations have four neighboring scores of a row each, of two rows of every matrix. Exponentials relative to a
-//! reference go to workgroup memory as `f16`, and from there into matrices that are multiplied with the values.
+//! A subgroup multiplies its queries with a slice of keys that the workgroup shares. Invocations can access matrix
+//! elements only in memory, so each matrix of scores is stored to a strip of workgroup memory that belongs to the
+//! subgroup. There, four neighboring invocations each have four neighboring scores of a row, of two rows of every
+//! matrix. Exponentials relative to a reference go to workgroup memory as `f16`, and from there into matrices that are
+//! multiplied with the values.
 //!
-//! Scaling the sums of a row would take all matrices of outputs through memory. So the reference of a row is not its largest
-//! score: it follows only when a score exceeds it by more than [`SLACK`], which after the first step is rare (the idea is that
-//! of FlashAttention-4, 2025). Exponentials are then at most `exp(SLACK)`, which `f16` holds, and no less exact. Where numbers
-//! per row are results, the largest score is kept as well, and the sum is scaled to it at the end.
+//! Rescaling a row would store and reload all its output matrices. So the reference of a row is not its maximum score:
+//! it is updated only when a score exceeds it by more than [`SLACK`], which after the first step is rare (the idea is
+//! that of FlashAttention-4, 2025). Exponentials are then at most `exp(SLACK)`, which `f16` holds, and no less exact.
+//! If values per row are results, the maximum is kept as well, and the sum is rescaled to it at the end.
 //!
-//! The last tile of queries is moved inside; rows before it belong to the tiles before.
+//! The last tile of queries is shifted inside; its rows before the edge belong to the previous tile.
 
 use std::slice;
 
@@ -30,10 +31,10 @@ use crate::{
     },
 };
 
-/// By how much a score may exceed the reference of its row: `exp(8)` is 2981, and the largest `f16` is 65504.
+/// Largest excess of a score over the reference of its row: `exp(8)` is 2981, and the largest `f16` is 65504.
 const SLACK: f32 = 8.0;
 
-/// Below every score but -inf and NaN.
+/// Below every score except -inf and NaN.
 const LOWEST: f32 = f32::MIN;
 
 /// The pass of a schedule with cooperative matrices.
@@ -48,7 +49,7 @@ pub(super) fn pass(source: Source<'_>, names: &Names, tile: AttentionCoopMatrix)
     let values = if tile.own_values { shader.workgroup_array("value_slice", halves, value_vectors) } else { keys };
     let weights = shader.workgroup_array("weights", halves, weight_vectors);
     let strips = shader.workgroup_array("strips", floats, tile.strip_vectors());
-    // Matrices are loaded from multiples of 16 bytes, and the driver puts arrays one after the other: so 16 bytes, not 4.
+    // Matrices are loaded from multiples of 16 bytes, and the driver packs arrays, so this takes 16 bytes, not 4.
     let grown = shader.workgroup_array("grown", Ty::U32, 4);
     let mut main = Block::new();
     locate(&source.walk(), &mut shader, &extents, &mut main, [tile.queries(), tile.keys], true);
@@ -60,17 +61,17 @@ pub(super) fn pass(source: Source<'_>, names: &Names, tile: AttentionCoopMatrix)
     shader.finish(Grid::Tiles { rows: tile.queries(), columns: tile.columns }, tile.invocations())
 }
 
-/// A row of an invocation: its softmax so far.
+/// The online-softmax state of one row of an invocation.
 #[derive(Clone, Copy)]
 struct Row<'k> {
-    /// The score that exponentials are relative to, and the sum of the invocation's own.
+    /// The reference of exponentials, and the sum over this invocation's exponentials.
     reference: Val<'k>,
     total: Val<'k>,
-    /// The largest score, if results per row follow from it, in this pass or in the next.
+    /// The maximum score, if results per row need it, in this pass or in the next.
     peak: Option<Val<'k>>,
 }
 
-/// The scores of an invocation in a matrix of queries: for each matrix of keys, those of its halves.
+/// The scores of an invocation for a matrix of queries: for each matrix of keys, one vector per half.
 type Scores<'k> = Vec<[Val<'k>; HALVES]>;
 
 struct MatrixKernel<'a, 'k> {
@@ -79,7 +80,7 @@ struct MatrixKernel<'a, 'k> {
     extents: Extents<'k>,
     arena: &'k Arena,
     places: Places<'k>,
-    /// The invocation's number in the workgroup.
+    /// Index of the invocation in its workgroup.
     local: Val<'k>,
     keys: Keys<'k>,
     /// The slices of keys and of values.
@@ -88,13 +89,14 @@ struct MatrixKernel<'a, 'k> {
     outputs: Matrices<'k>,
     /// This invocation's rows of each matrix.
     rows: Vec<[Row<'k>; HALVES]>,
-    /// The array of weights, and the one whose first element is not zero where the reference of some row has grown.
+    /// The array of weights, and the one whose first element is nonzero if the reference of some row has grown.
     weights: Val<'k>,
     grown: Val<'k>,
 }
 
 impl<'a, 'k> MatrixKernel<'a, 'k> {
-    /// Binds the places of this invocation and of its subgroup, loads the queries' matrices, and declares the state of each row.
+    /// Binds the places of this invocation and its subgroup, loads the queries' matrices, and declares the state of
+    /// each row.
     fn prepare(
         shader: &mut Shader<'k>,
         b: &mut Block<'k>,
@@ -141,13 +143,12 @@ impl<'a, 'k> MatrixKernel<'a, 'k> {
         self.arena.name("negative_infinity", Ty::F32)
     }
 
-    /// The call of a function with a place and values there.
     fn call(&self, name: &str, place: [Val<'k>; 2], value: Val<'k>) -> Val<'k> {
         let arguments: Vec<Val<'k>> = self.extents.axes.batch().into_iter().chain(place).chain([value]).collect();
         self.arena.call(name, &arguments, value.ty())
     }
 
-    /// Walks over the keys. Values that have no memory of their own are loaded in the same step.
+    /// Walks over the keys. Values without their own slice are loaded in the same step.
     fn walk(&self, b: &mut Block<'k>) {
         let [keys, values] = &self.slices;
         let ahead = if self.tile.own_values { &self.slices[..] } else { &self.slices[..1] };
@@ -169,8 +170,8 @@ impl<'a, 'k> MatrixKernel<'a, 'k> {
         });
     }
 
-    /// Takes the products out of their matrices and makes scores of them, `c{r}_{m}_{half}`: for each matrix of queries those of
-    /// each matrix of keys.
+    /// Reads the products from their strips and computes the scores `c{r}_{m}_{half}`, by matrix of queries and matrix
+    /// of keys.
     fn read_scores(&self, b: &mut Block<'k>, products: &Matrices<'k>, k0: Val<'k>) -> Vec<Scores<'k>> {
         let mut scores = vec![vec![]; products.len()];
         self.places.read(b, slice::from_ref(products), |b, [r, m]| {
@@ -182,7 +183,7 @@ impl<'a, 'k> MatrixKernel<'a, 'k> {
         scores
     }
 
-    /// Leaves out keys beyond the last.
+    /// Masks keys beyond the last one.
     fn mask(&self, b: &mut Block<'k>, scores: &[Scores<'k>], k0: Val<'k>) {
         if self.keys.last.is_none() {
             return;
@@ -198,7 +199,7 @@ impl<'a, 'k> MatrixKernel<'a, 'k> {
         });
     }
 
-    /// From a row's scores to exponentials in workgroup memory and to their sum; returns the factor of the sums so far.
+    /// Stores a row's exponentials to workgroup memory and accumulates their sum; returns the rescaling factor.
     fn weigh(&self, b: &mut Block<'k>, [r, half]: [usize; 2], scores: &Scores<'k>) -> Val<'k> {
         let (n, Row { reference, total, peak }) = (format!("{r}_{half}"), self.rows[r][half]);
         let [one, slack, lowest] = [1.0, SLACK, LOWEST].map(|value| self.float(value));
@@ -214,7 +215,7 @@ impl<'a, 'k> MatrixKernel<'a, 'k> {
         let factor = b.var(format!("factor{n}"), one);
         b.when(largest.gt(reference + slack), |b| {
             b.set(factor, (reference - largest).call("exp", &[]));
-            // Before the first score there is nothing to scale.
+            // Before the first score there is nothing to rescale.
             b.when(reference.gt(lowest), |b| b.set(self.grown.at(0), 1));
             b.set(reference, largest);
             b.set(total, total * factor);
@@ -230,8 +231,8 @@ impl<'a, 'k> MatrixKernel<'a, 'k> {
         factor
     }
 
-    /// Scales the outputs so far where the reference of some row of the workgroup has grown. Weights are written before this,
-    /// and read after it.
+    /// Rescales the outputs if the reference of some row of the workgroup has grown. Must come between writing and
+    /// reading weights.
     fn follow(&self, b: &mut Block<'k>, factors: &[[Val<'k>; HALVES]]) {
         let follows = b.bind("follows", self.grown.at(0).uniform_load());
         b.when(follows.ne(0), |b| {
@@ -257,14 +258,14 @@ impl<'a, 'k> MatrixKernel<'a, 'k> {
         self.places.store(b, &self.extents.axes, slice::from_ref(&self.outputs), &rows);
     }
 
-    /// Stores the results of a row that follow from its sum; returns the row and the factor of its outputs, if they have one.
+    /// Stores the results of a row that depend on its sum; returns the row and the factor of its outputs, if any.
     fn finish_row(&self, b: &mut Block<'k>, [r, half]: [usize; 2]) -> (Val<'k>, Option<Val<'k>>) {
         let (n, Row { reference, total, peak }) = (format!("{r}_{half}"), self.rows[r][half]);
         let [batch, first_row] = ["batch", "first_row"].map(|name| self.arena.name(name, Ty::U32));
         let split = self.source.scheduled.schedule.is_split();
         let sum = across_row(b, &format!("sum{n}"), total, |x, y| x + y);
         let row = b.bind(format!("row{n}"), self.places.row(r, half));
-        // As in other schedules, rows that saw no key say so.
+        // As in other schedules, rows that saw no key are marked.
         let is_empty = reference.eq(self.float(LOWEST));
         let rest = peak.map(|peak| {
             let rest = is_empty.select(self.float(1.0), (reference - peak).call("exp", &[]));
@@ -293,7 +294,7 @@ impl<'a, 'k> MatrixKernel<'a, 'k> {
     }
 }
 
-/// Binds a row's value of four invocations from that of each: `combine` takes two together.
+/// Reduces a row's values over its four invocations with `combine`.
 fn across_row<'k>(
     b: &mut Block<'k>,
     name: &str,

@@ -1,9 +1,9 @@
-//! Kernels for few queries, whose time goes into reading keys and values once.
+//! Kernels for few queries, bound by reading keys and values once.
 //!
-//! Groups of neighboring invocations share four keys at a time: each invocation reads its part of the keys' depth and of
-//! the values' columns, so that a group reads whole rows. The parts of the products are added through workgroup memory;
-//! then every invocation of a group knows its group's scores. Each group keeps its own largest score and sums, and the
-//! groups are combined at the end.
+//! Groups of neighboring invocations share four keys at a time. Each invocation reads its part of the keys' depth and
+//! of the values' columns, so that a group reads whole rows. Partial products are added through workgroup memory, so
+//! that every invocation of a group has the group's scores. Each group keeps its own maximum and sums; the groups are
+//! combined at the end.
 
 use fuse_artifact::{
     Grid, Pass,
@@ -25,14 +25,14 @@ use crate::{
 /// Invocations of a workgroup.
 const INVOCATIONS: u32 = DECODE_GROUPS * DECODE_LANES;
 
-/// Vectors of columns that an invocation hands to the combination of groups at once.
+/// Vectors of columns that an invocation contributes to the combination of groups at once.
 const COMBINED: u32 = 2;
 
 /// The pass of a schedule for few queries.
 pub(super) fn pass(source: Source<'_>, names: &Names, decode: Decode) -> Pass {
     let arena = Arena::default();
     let (mut shader, extents) = begin(&arena, source, names);
-    // Two sets of parts, so that one barrier per step is enough.
+    // Double-buffered, so that one barrier per step suffices.
     let parts = shader.workgroup_array("parts", VECTOR, 2 * decode.queries * INVOCATIONS);
     let pair = Ty::vector(Scalar::F32, 2);
     let group_rows = shader.workgroup_array("group_rows", pair, decode.queries * DECODE_GROUPS);
@@ -57,15 +57,15 @@ struct DecodeKernel<'k> {
     decode: Decode,
     extents: Extents<'k>,
     place: Place<'k>,
-    /// The parts of products, and the largest score and the sum of exponentials of each group and query, in workgroup memory.
+    /// Workgroup memory for partial products, and for the maximum and the sum of exponentials of each group and query.
     parts: Val<'k>,
     group_rows: Val<'k>,
-    /// The invocation's number in its group, and the group's number.
+    /// Index of the invocation in its group, and of the group.
     lane: Val<'k>,
     group: Val<'k>,
 }
 
-/// The first of four depths or columns, and the same inside the input.
+/// The first of four depths or columns, unclamped and clamped to the input.
 type Elements<'k> = Vec<[Val<'k>; 2]>;
 
 /// A query's elements, and its state.
@@ -76,7 +76,7 @@ impl<'k> DecodeKernel<'k> {
         four_keys::load(&mut self.shader, (self.source, &self.extents), input, at, exists)
     }
 
-    /// Binds this invocation's depths or columns, of at most `count`.
+    /// Binds this invocation's depths or columns, at most `count`.
     fn elements(&self, b: &mut Block<'k>, name: &str, count: u32, extent: Val<'k>) -> Elements<'k> {
         let element = |i: u32| {
             let at = b.bind(format!("{name}{i}"), (self.shader.u32(i * DECODE_LANES) + self.lane) * LANES);
@@ -85,7 +85,7 @@ impl<'k> DecodeKernel<'k> {
         (0..count / DECODE_SPAN).map(element).collect()
     }
 
-    /// The condition that a depth exists, unless it always does.
+    /// The condition that a depth exists; `None` if it always does.
     fn depth_exists(&self, depth: Val<'k>) -> Option<Val<'k>> {
         let always = self.source.attention.depth.as_constant() == Some(self.decode.depth.into());
         (!always).then(|| depth.lt(self.extents.depth))
@@ -205,7 +205,7 @@ impl<'k> DecodeKernel<'k> {
         }
     }
 
-    /// Stores outputs, each of which one group of invocations adds up.
+    /// Stores outputs; one group of invocations sums each.
     fn round(&mut self, b: &mut Block<'k>, round: usize, outputs: &[([Val<'k>; 3], Val<'k>)]) {
         let arena = self.shader.arena();
         for (&(_, output), number) in outputs.iter().zip(0..) {

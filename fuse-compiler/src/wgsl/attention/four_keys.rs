@@ -1,4 +1,4 @@
-//! Steps of four keys of schedules whose invocations read their own: loads, and the online softmax.
+//! Loads and the online softmax in steps of four keys, for schedules whose invocations read their own keys.
 
 use fuse_artifact::schedule::LANES;
 
@@ -8,9 +8,9 @@ use crate::{
     wgsl::{operand::read, shader::Shader, stage::is_multiple},
 };
 
-/// The state of a query: its largest score so far, the sum of exponentials, and the sums of weighted values.
+/// The online-softmax state of a query: maximum score, sum of exponentials, and weighted sums of values.
 pub(super) struct Query<'k> {
-    /// The query's number in its invocation.
+    /// Index of the query in its invocation.
     m: u32,
     pub(super) row: Val<'k>,
     pub(super) largest: Val<'k>,
@@ -19,15 +19,15 @@ pub(super) struct Query<'k> {
     pub(super) outputs: Vec<Val<'k>>,
 }
 
-/// The exponentials of a query's scores of four keys, and the factor of outputs so far.
+/// The exponentials of a query's scores of four keys, and the rescaling factor of its outputs.
 #[derive(Clone, Copy)]
 pub(super) struct Weights<'k> {
     weights: Val<'k>,
     scale: Val<'k>,
 }
 
-/// Four elements of an input. `step` and `outer` are coordinates along the axis that is summed over and along the other one, both
-/// inside the input; where `exists` does not hold, the elements are zero.
+/// Loads four elements of an input, or zeros where `exists` is false. `step` and `outer` are coordinates along the
+/// reduced axis and along the other one, both inside the input.
 pub(super) fn load<'k>(
     shader: &mut Shader<'k>,
     (source, extents): (Source<'_>, &Extents<'k>),
@@ -43,13 +43,13 @@ pub(super) fn load<'k>(
     exists.map_or(value, |exists| exists.select(value, zero))
 }
 
-/// The condition that a key exists, unless it always does in steps of so many keys.
+/// The condition that a key exists; `None` if it always does in steps of this many keys.
 pub(super) fn exists<'k>(source: Source<'_>, extents: &Extents<'k>, key: Val<'k>, step: u32) -> Option<Val<'k>> {
     (!is_multiple(&source.attention.keys, step)).then(|| key.lt(extents.keys()))
 }
 
 impl<'k> Query<'k> {
-    /// Declares the state of query `m`, which is `row` of the result, with so many vectors of columns.
+    /// Declares the state of query `m`, which is `row` of the result, with this many vectors of columns.
     pub(super) fn declare(b: &mut Block<'k>, place: &Place<'k>, [m, vectors]: [u32; 2], row: Val<'k>) -> Self {
         let arena = row.arena();
         let largest = b.var(format!("largest{m}"), place.negative_infinity);
@@ -58,7 +58,8 @@ impl<'k> Query<'k> {
         Self { m, row, largest, total, outputs: outputs.collect() }
     }
 
-    /// Takes `s`, the products of the query and the four keys from `key` on, in steps of so many keys.
+    /// Updates the state with `s`, the products of the query and the four keys from `key` on, in steps of this many
+    /// keys.
     pub(super) fn softmax(
         &self,
         b: &mut Block<'k>,
@@ -80,7 +81,7 @@ impl<'k> Query<'k> {
         Weights { weights, scale }
     }
 
-    /// Adds what four keys' values give to the `i`-th vector of outputs.
+    /// Adds the weighted values of four keys to the `i`-th vector of outputs.
     pub(super) fn add_outputs(
         &self,
         b: &mut Block<'k>,

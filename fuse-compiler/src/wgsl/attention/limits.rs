@@ -1,4 +1,4 @@
-//! The first and the last key that any query of a workgroup sees.
+//! The range of keys that the queries of a workgroup see.
 
 use super::{Extents, Walk};
 use crate::{
@@ -11,10 +11,11 @@ use crate::{
     },
 };
 
-/// Beyond this, 32-bit integers in a comparison may wrap around, and a limit derived from it would be wrong.
+/// Beyond this, 32-bit integers in a comparison can wrap around, which would make derived limits wrong.
 const EXACT: f32 = 1_073_741_824.0;
 
-/// Narrows the keys `begin` (to a multiple of `step`) `.. end` for the queries `row0 .. row0 + rows`; true if by loaded values.
+/// Narrows the keys `begin` (to a multiple of `step`) `.. end` for the queries `row0 .. row0 + rows`; true if limits
+/// are loaded values.
 pub(super) fn apply<'k>(
     walk: &Walk<'_>,
     shader: &mut Shader<'k>,
@@ -64,10 +65,11 @@ pub(super) fn apply<'k>(
     loaded
 }
 
-/// Has all invocations take the keys of the first one. They are the same, but browsers take nothing for uniform that is loaded from
-/// a buffer which might be written, as those of shaders with matrices are (`Shader::pin_loads`), and the loop over keys has barriers.
+/// Shares the first invocation's key range with all. The ranges are equal, but the loop over keys has barriers, and
+/// browsers do not consider values uniform that are loaded from a writable buffer, as those of shaders with matrices
+/// are (`Shader::pin_loads`).
 pub(super) fn share<'k>(shader: &mut Shader<'k>, b: &mut Block<'k>, limits: [Val<'k>; 2]) {
-    // 16 bytes, as matrices in workgroup memory start at multiples of these.
+    // 16 bytes, because matrices in workgroup memory start at multiples of 16.
     let shared = shader.workgroup_array("key_limits", Ty::U32, 4);
     b.when(shader.local().eq(0), |b| {
         for (limit, at) in limits.into_iter().zip(0u32..) {
@@ -83,8 +85,8 @@ fn product(by: i64, term: Val<'_>) -> Val<'_> {
     if by == 1 { term } else { term.arena().literal(Literal::I32(by as i32)) * term }
 }
 
-/// Computes the values of the score's program that limits are made of, and says whether any is loaded; they are the same for all
-/// queries and keys.
+/// Computes the values of the score's program that limits depend on, which are equal for all queries and keys; true if
+/// any is loaded.
 fn batch_values<'k>(
     walk: &Walk<'_>,
     shader: &mut Shader<'k>,

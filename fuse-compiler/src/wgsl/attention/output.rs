@@ -1,4 +1,4 @@
-//! What happens to outputs: the epilogue and the stores, or a part's share for the second pass.
+//! Epilogue and stores of the outputs, or partial results for the second pass.
 
 use fuse_artifact::{DType, Slot, Uniform};
 
@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// Declares `finish(batch, b0 …, row, column, output)`, which stores the epilogue of neighboring normalized outputs if
-/// they are inside the result, `normalizer(total)`, and what [`declare_rows`] does.
+/// they are inside the result, `normalizer(total)`, and the functions of [`declare_rows`].
 pub(super) fn declare<'k>(shader: &mut Shader<'k>, group: &Group, extents: &Extents<'k>, lanes: u32) {
     declare_epilogue(shader, group, extents, lanes);
     if lanes == 1 {
@@ -35,19 +35,19 @@ pub(in crate::wgsl) fn declare_epilogue<'k>(shader: &mut Shader<'k>, group: &Gro
     declare_normalizer(shader, extents);
 }
 
-/// Whether an attention stores numbers per row.
+/// True if an attention stores values per row.
 pub(in crate::wgsl) fn stores_rows(group: &Group) -> bool {
     group.stores.iter().any(|store| is_of_row(&group.body, store.value))
 }
 
-/// The group with some of its stores, and what these need.
+/// The group restricted to some of its stores and their operands.
 fn only(group: &Group, wanted: impl Fn(&Store) -> bool) -> Group {
     let stores: Vec<Store> = group.stores.iter().filter(|store| wanted(store)).cloned().collect();
     let body = group.body.only(&stores.iter().map(|store| store.value).collect::<Vec<_>>());
     Group { body, stores, ..group.clone() }
 }
 
-/// Declares `finish_numbers(batch, b0 …, row, largest, total)`, which stores what follows from a row's largest score and its sum
+/// Declares `finish_numbers(batch, b0 …, row, largest, total)`, which stores results of a row's maximum score and sum
 /// of exponentials, if the row is inside the result. Its stores are the last of the group.
 fn declare_rows<'k>(shader: &mut Shader<'k>, group: &Group, extents: &Extents<'k>, buffer_lanes: u32) {
     let rows = only(group, |store| is_of_row(&group.body, store.value));
@@ -61,7 +61,7 @@ fn declare_rows<'k>(shader: &mut Shader<'k>, group: &Group, extents: &Extents<'k
     b.return_if(row.ge(extents.queries()));
     load(shader, &mut b, &operand, &operand.loads(), &at);
     let loaded = |access| operand.loaded(arena, access);
-    // The accumulator of a product is not known any more.
+    // Accumulators of products are unavailable here.
     let accumulators = [largest, largest, total];
     let place = OperandPlace { operand: &operand, loaded: &loaded, at: &at, accumulators: &accumulators };
     let values = emit(shader, &mut b, body, 1, operand.prefix, &place);
@@ -83,7 +83,6 @@ fn declare_rows<'k>(shader: &mut Shader<'k>, group: &Group, extents: &Extents<'k
     shader.function(Function { name, parameters, result: None, body: b });
 }
 
-/// Calls `finish_numbers` for a row.
 pub(in crate::wgsl) fn call_finish_numbers<'k>(
     b: &mut Block<'k>,
     extents: &Extents<'k>,
@@ -94,23 +93,22 @@ pub(in crate::wgsl) fn call_finish_numbers<'k>(
     b.run(batch.arena().call("finish_numbers", &arguments, Ty::Void));
 }
 
-/// Calls `finish_row` for a row.
 pub(super) fn call_finish_row<'k>(b: &mut Block<'k>, [batch, row]: [Val<'k>; 2], [largest, total]: [Val<'k>; 2]) {
     b.run(batch.arena().call("finish_row", &[batch, row, largest, total], Ty::Void));
 }
 
-/// The factor of outputs whose exponentials add up to `total`.
+/// The factor that normalizes outputs whose exponentials sum to `total`.
 pub(in crate::wgsl) fn normalizer(total: Val<'_>) -> Val<'_> {
     total.arena().call("normalizer", &[total], total.ty())
 }
 
-/// The name of the function that takes four outputs.
+/// The name of the function that stores four outputs.
 pub(super) const fn finish(split: bool, lanes: u32) -> &'static str {
     if split || lanes == 4 { "finish" } else { "finish_four" }
 }
 
-/// Declares `normalizer(total)`, the factor of an output whose exponentials add up to `total`: without a visible key
-/// there are no probabilities (0/0), without any key the output is a sum over nothing.
+/// Declares `normalizer(total)`, the factor that normalizes an output whose exponentials sum to `total`. Without a
+/// visible key there are no probabilities (0/0); without any key the output is an empty sum.
 fn declare_normalizer<'k>(shader: &mut Shader<'k>, extents: &Extents<'k>) {
     let arena = shader.arena();
     let total = arena.name("total", Ty::F32);
@@ -123,11 +121,12 @@ fn declare_normalizer<'k>(shader: &mut Shader<'k>, extents: &Extents<'k>) {
     shader.function(Function { name: "normalizer".to_owned(), parameters, result: Some(Ty::F32), body });
 }
 
-/// Words of a part's share of a row: the largest score, the sum of exponentials, and nothing, so that shares are vectors.
+/// Words of a part's state of a row: the maximum score, the sum of exponentials, and padding to a vector.
 pub(in crate::wgsl) const ROW_WORDS: u32 = 4;
 
-/// Declares `finish(batch, b0 …, row, column, output)` and `finish_row(batch, row, largest, total)`, which store the share
-/// of the part `split`, `lanes` words at a time: first all parts' outputs, then for each part and row its [`ROW_WORDS`].
+/// Declares `finish(batch, b0 …, row, column, output)` and `finish_row(batch, row, largest, total)`, which store the
+/// partial results of the part `split`, `lanes` words at a time: first the outputs of all parts, then for each part and
+/// row its [`ROW_WORDS`].
 pub(super) fn declare_partial<'k>(shader: &mut Shader<'k>, extents: &Extents<'k>, lanes: u32) {
     let scratch = shader.buffer(Slot::Scratch, DType::F32, lanes, true);
     let batches = extents.axes.batches(shader);

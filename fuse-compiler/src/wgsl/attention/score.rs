@@ -1,4 +1,4 @@
-//! The function `score`: from products of queries and keys to what the softmax is taken of.
+//! The function `score`: softmax inputs from products of queries and keys.
 
 use super::{COMPUTED, Extents, Source};
 use crate::{
@@ -11,8 +11,8 @@ use crate::{
     },
 };
 
-/// Declares `score(b0 …, row, column, sum)`: the scores of a query and four neighboring keys. Rows and columns outside
-/// the scores give values that are not used.
+/// Declares `score(b0 …, row, column, sum)`: the scores of a query and four neighboring keys. For rows and columns
+/// outside the scores, the values are unspecified and not used.
 pub(super) fn declare<'k>(shader: &mut Shader<'k>, source: Source<'_>, extents: &Extents<'k>, lanes: u32) {
     let (body, value) = &source.attention.score;
     let (group, lane_axis) = (source.group, source.batch() + 1);
@@ -49,7 +49,7 @@ pub(super) fn score<'k>(extents: &Extents<'k>, [row, key]: [Val<'k>; 2], product
     products.arena().call("score", &arguments, products.ty())
 }
 
-/// Binds `x…`, what the program of scores or weights reads, of a row and columns inside.
+/// Binds `x…`, the loads of the program of scores or weights, for a row and columns inside.
 pub(in crate::wgsl) fn bind_loads<'k>(
     shader: &mut Shader<'k>,
     b: &mut Block<'k>,

@@ -1,10 +1,10 @@
-//! Tiled kernels.
+//! Tiled attention kernels.
 //!
 //! A workgroup holds a tile of queries in workgroup memory, transposed. For each step of keys it computes a tile of
-//! scores in registers, reduces the rows' largest scores through workgroup memory, writes the exponentials to
-//! workgroup memory, transposed, and multiplies them with the values. Keys and values pass through workgroup memory in
-//! slices; while one is multiplied, the next is on its way into registers. Invocations that share a row are neighbors;
-//! each adds up the exponentials of its own scores, and only at the end are those sums added.
+//! scores in registers, reduces the rows' maxima through workgroup memory, writes the exponentials to workgroup memory,
+//! transposed, and multiplies them with the values. Keys and values are staged in slices; while one is multiplied, the
+//! next is loaded into registers. Invocations that share a row are neighbors. Each sums the exponentials of its own
+//! scores; these sums are added at the end.
 
 use fuse_artifact::{
     Grid, Pass,
@@ -48,7 +48,7 @@ pub(super) fn pass(source: Source<'_>, names: &Names, tile: AttentionTile) -> Pa
         let layout = Layout { array, steps, span, invocations: tile.invocations(), swizzled };
         Stage::new(&mut shader, &mut b, source.staged(&extents, input, tile.lanes), layout)
     };
-    // Queries that stay are written once, and read by few invocations at a time.
+    // Resident queries are written once, and read by few invocations at a time.
     let query = slices(Input::Query, query_tile, [depth_step, queries], !resident);
     let key = slices(Input::Key, stage, [depth_step, keys], true);
     let value = slices(Input::Value, stage, [value_step, columns], true);
@@ -72,7 +72,7 @@ struct AttentionKernel<'k> {
     extents: Extents<'k>,
     place: Place<'k>,
     row_tile: RowTile<'k>,
-    /// The array that rows' parts of maxima and sums pass through.
+    /// Workgroup array for partial maxima and sums of rows.
     row_parts: Val<'k>,
     scores: SumsType,
     query: Stage<'k>,
@@ -80,7 +80,7 @@ struct AttentionKernel<'k> {
     value: Stage<'k>,
 }
 
-/// The state of an invocation's rows: in vectors of four rows the largest scores and the sums of exponentials, and the outputs.
+/// The state of an invocation's rows: maximum scores and sums of exponentials in vectors of four rows, and the outputs.
 struct State<'k> {
     largest: Vec<Val<'k>>,
     totals: Vec<Val<'k>>,
@@ -105,7 +105,7 @@ impl<'k> AttentionKernel<'k> {
         });
     }
 
-    /// Loads a slice of the keys, and of the queries where these are not resident.
+    /// Loads a slice of the keys, and of the queries unless they are resident.
     fn fetch_keys(&mut self, b: &mut Block<'k>, [depth, first]: [Val<'k>; 2]) {
         self.key.fetch(&mut self.shader, b, [depth, first]);
         if !self.tile.resident {
@@ -118,13 +118,13 @@ impl<'k> AttentionKernel<'k> {
         self.value.fetch(&mut self.shader, b, [first, zero]);
     }
 
-    /// True if there may be no depth at all.
+    /// True if the depth may be 0.
     fn may_lack_depth(&self) -> bool {
         // Schedules with vector loads require some depth.
         self.tile.lanes == 1 && self.source.attention.depth.as_constant().is_none_or(|depth| depth == 0)
     }
 
-    /// The condition that there are keys from `first` on, and some depth.
+    /// The condition that there are keys from `first` on, and that the depth is not 0.
     fn more_keys(&self, first: Val<'k>) -> Val<'k> {
         let more = first.lt(self.place.key_end);
         if self.may_lack_depth() { more.and(self.extents.depth.gt(0)) } else { more }
@@ -165,12 +165,14 @@ impl<'k> AttentionKernel<'k> {
         scores
     }
 
-    /// The place in workgroup memory of the part of some rows that the invocation with this number among its neighbors has.
+    /// The index in workgroup memory of the partial results of some rows, for the invocation with this index among its
+    /// neighbors.
     fn row_part(&self, tx: Val<'k>, rows: Val<'k>) -> Val<'k> {
         self.row_parts.at(tx * self.row_tile.row_vectors() + rows)
     }
 
-    /// Updates a variable `{name}{g}` per vector of rows with the parts of all invocations that share the rows.
+    /// Updates the variables `{name}{g}`, one per vector of rows, with the partial results of all invocations that
+    /// share the rows.
     fn reduce(
         &self,
         b: &mut Block<'k>,
@@ -188,14 +190,14 @@ impl<'k> AttentionKernel<'k> {
         reduced
     }
 
-    /// A vector of what each of four rows has.
+    /// Builds a vector with one value for each of four rows.
     fn of_rows(&self, g: usize, value: impl FnMut(u32) -> Val<'k>) -> Val<'k> {
         let first = 4 * g as u32;
         let values: Vec<Val<'k>> = (first..first + 4).map(value).collect();
         self.shader.arena().construct(VECTOR, &values)
     }
 
-    /// Turns products into exponentials of scores relative to the rows' largest, and scales sums so far.
+    /// Replaces products by exponentials of scores relative to the rows' maxima, and rescales sums.
     fn softmax(&self, b: &mut Block<'k>, state: &State<'k>, scores: Sums<'k>, k0: Val<'k>) {
         let AttentionTile { rows, keys, .. } = self.tile;
         let row_tile = &self.row_tile;
@@ -251,7 +253,7 @@ impl<'k> AttentionKernel<'k> {
         }
     }
 
-    /// Adds the products of exponentials and values: for each vector of scores of an invocation, those of all invocations.
+    /// Adds the products of exponentials and values, with the exponentials of all invocations that share a row.
     fn add_outputs(&mut self, b: &mut Block<'k>, state: &State<'k>, scores: Sums<'k>, k0: Val<'k>) {
         let AttentionTile { across, keys, .. } = self.tile;
         let zero = self.shader.u32(0);

@@ -1,5 +1,5 @@
-//! Kernels without workgroup memory: each invocation has a few queries, reads keys and values as it needs them, four at a time,
-//! and waits for no other. For adapters that run on processors.
+//! Attention kernels without workgroup memory, for CPU adapters: each invocation has a few queries, reads keys and
+//! values directly, four at a time, and needs no barriers.
 
 use fuse_artifact::{
     Grid, Pass,
@@ -99,7 +99,7 @@ impl<'k> UnstagedKernel<'k> {
         sums
     }
 
-    /// The products of weights and values. Values that do not exist are zero, whatever the last one is.
+    /// The products of weights and values. Missing values are zero, whatever was loaded.
     fn outputs(
         &mut self,
         b: &mut Block<'k>,

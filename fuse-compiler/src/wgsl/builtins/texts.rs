@@ -1,16 +1,15 @@
-//! The library of functions that kernels and operations call, beside those that operations have to themselves.
+//! Sources of the helper functions that several kernels or operations call.
 //!
 //! In them, `$T` is the float type (`f32` or `vec4<f32>`), `$U`, `$I` and `$B` the `u32`, `i32` and `bool` types of the
 //! same width, and `$S` the suffix of names (`1` or `4`).
 
-/// A function by its name without `fuse_`; also what it calls.
+/// A helper by its name without `fuse_`, with the helpers it calls.
 pub(super) struct Helper {
     pub(super) name: &'static str,
     pub(super) needs: &'static [&'static str],
     pub(super) text: &'static str,
 }
 
-/// Every function.
 pub(super) const LIBRARY: &[Helper] = &[
     Helper {
         name: "is_nan",
@@ -20,8 +19,9 @@ fn fuse_is_nan$S(x: $T) -> $B {
   return (bitcast<$U>(x) & $U(0x7fffffffu)) > $U(0x7f800000u);
 }",
     },
-    // Signs, zeros and infinities by their bits: drivers infer from operations which sign a value has, as if no product or quotient
-    // could underflow to 0, and drop comparisons that this decides. Where subnormal numbers count as 0, they are zeros as well.
+    // Tests signs, zeros and infinities by their bits. Drivers infer signs from operations as if no product or quotient
+    // could underflow to 0, and drop comparisons decided by that. Where subnormal numbers count as 0, they are zeros
+    // here as well.
     Helper {
         name: "is_finite",
         needs: &[],
@@ -54,8 +54,8 @@ fn fuse_is_negative$S(x: $T) -> $B {
   return (bitcast<$U>(x) - $U(0x80000001u)) < $U(0x7f800000u);
 }",
     },
-    // x minus the nearest multiple of pi/2, in three parts of which the first two multiply exactly (the
-    // split is that of Cephes' sinf), then minimax polynomials on [-pi/4, pi/4].
+    // x minus the nearest multiple of pi/2, in three parts, the first two of which multiply exactly (the split of
+    // Cephes' sinf), then minimax polynomials on [-pi/4, pi/4].
     Helper {
         name: "quadrant",
         needs: &[],
@@ -88,7 +88,7 @@ fn fuse_asin_part$S(r: $T, z: $T) -> $T {
   return r + r * z * ($T(0.166666724) + z * ($T(0.0749885507) + z * ($T(0.0450013801) + z * ($T(0.0265545422) + z * $T(0.0380850236)))));
 }",
     },
-    // x - x, x/x and x % x, which is a zero with the sign of x. Of infinities all are NaN, and of zero the last two.
+    // x - x, x/x and x % x: a zero with the sign of x. For infinities all are NaN, and for zero the last two.
     Helper {
         name: "less_itself",
         needs: &[],
@@ -117,7 +117,7 @@ fn fuse_rem_itself$S(x: $T) -> $T {
   return select(zero, $T(bitcast<f32>(fuse_nan_bits)), (magnitude == $U(0u)) | (magnitude >= $U(0x7f800000u)));
 }",
     },
-    // x·0 and 0/x, which drivers take for 0 whatever x is; and √x·√x, for which they take |x|.
+    // x·0 and 0/x, which drivers simplify to 0 for any x; and √x·√x, which they simplify to |x|.
     Helper {
         name: "times_zero",
         needs: &["is_finite"],
@@ -145,8 +145,8 @@ fn fuse_squared_root$S(root: $T) -> $T {
   return select(root * root, root, fuse_is_nan$S(root));
 }",
     },
-    // Integers that are ordered as the floats are: those of negative floats have their magnitude bits inverted. NaN is
-    // above all, also for `min`, whose keys are inverted as a whole.
+    // Integers ordered as the floats: the magnitude bits of negative floats are inverted. NaN is above all, also for
+    // `min`, whose keys are inverted as a whole.
     Helper {
         name: "max_key",
         needs: &["is_nan"],
@@ -183,8 +183,8 @@ fn fuse_one_zero$S(x: $T) -> $T {
   return select(x, $T(0.0), (bitcast<$U>(x) << $U(1u)) == $U(0u));
 }",
     },
-    // A number as the compiler cannot know it: `opaque` is 0, which only the launch tells. Drivers may simplify sums of
-    // floats as if they were exact, and then `(a + b) - a` is `b`.
+    // A number that the compiler cannot know: `opaque` is 0, but only at launch. Drivers may simplify sums of floats as
+    // if they were exact, and then `(a + b) - a` is `b`.
     Helper {
         name: "hidden",
         needs: &[],
@@ -203,7 +203,7 @@ fn fuse_lost$S(a: $T, b: $T, s: $T) -> $T {
   return (select(b, a, ordered) - s) + select(a, b, ordered);
 }",
     },
-    // The sum with its rounding error, which is NaN once the sum is infinite.
+    // The sum with its rounding error; the error is NaN once the sum is infinite.
     Helper {
         name: "restored",
         needs: &["is_nan"],
@@ -212,7 +212,7 @@ fn fuse_restored$S(sum: $T, lost: $T) -> $T {
   return select(sum + lost, sum, fuse_is_nan$S(lost));
 }",
     },
-    // The high words of products of 32-bit words are put together from those of 16-bit halves.
+    // Composes the high words of 32-bit products from products of 16-bit halves.
     Helper {
         name: "multiply_high",
         needs: &[],

@@ -1,6 +1,6 @@
-//! Contractions whose operands are both contiguous in depth: one group of invocations per sum.
+//! Contractions whose operands are both contiguous in depth: one group of invocations per result.
 //!
-//! The invocations of a group read neighboring vectors of four along the depth; their sums are added in
+//! The invocations of a group read neighboring vectors of four along the depth; their partial sums are added in
 //! workgroup memory.
 
 use fuse_artifact::{

@@ -1,8 +1,9 @@
-//! Gemvs that read right operands value by value.
+//! Gemvs that read right operands by value.
 //!
-//! Each k-group (`k_groups`) walks down a step of depths at a time. Where steps may be cut short, an invocation has a row and masks
-//! the depths beyond the end. In whole steps it reads eight depths of four columns once for all of its rows, whose depths it reads
-//! in vectors; k-groups lie along the columns or along the depth, as the right operands do.
+//! Each k-group (`k_groups`) walks down one step of the depth at a time. If steps may be partial, an invocation has one
+//! row and masks depths beyond the end. In whole steps it reads eight depths of four columns once for all its rows,
+//! whose depths it reads in vectors; k-groups are arranged along the columns or along the depth, whichever is
+//! contiguous in the right operands.
 
 use fuse_artifact::{Pass, schedule::LANES};
 
@@ -20,10 +21,10 @@ use crate::{
     },
 };
 
-/// Names of the values of the left operand's row, if it has reductions.
+/// Names of the row values of the left operand, if it has reductions.
 const ROW: RowNames<'static> = RowNames { prefix: "a_row", lanes: 1 };
 
-/// The pass of a schedule for one row that masks its steps.
+/// The pass of a one-row schedule with masked steps.
 pub(super) fn masked(group: &Group, contraction: &Contraction, names: &Names, k_groups: KGroups) -> Pass {
     let lhs = Operand::by_vectors(group, &contraction.lhs, "a", 1);
     let rhs = contraction.rhs.iter().zip(rhs_prefixes(contraction));
@@ -59,12 +60,11 @@ pub(super) fn masked(group: &Group, contraction: &Contraction, names: &Names, k_
     })
 }
 
-/// A value, or zero where it is not inside.
 fn zero_outside<'k>(inside: Val<'k>, value: Val<'k>) -> Val<'k> {
     inside.select(value, inside.arena().construct(value.ty(), &[]))
 }
 
-/// Binds `{name}0 …`: so many vectors of a left operand, in a row from a depth on.
+/// Binds `{name}0 …`: vectors of a left operand, in a row from a depth on.
 pub(super) fn read_vectors<'k>(
     shader: &mut Shader<'k>,
     b: &mut Block<'k>,
@@ -92,7 +92,7 @@ fn read_in_row<'k>(
     rows.value(shader, b, ROW, &place)
 }
 
-/// The pass of a schedule in whole steps, whose right operands all lie as the k-groups do.
+/// The pass of a schedule with whole steps; all right operands must have the layout of the k-groups.
 pub(super) fn k_aligned(group: &Group, contraction: &Contraction, names: &Names, k_groups: KGroups) -> Pass {
     let along_depth = k_groups.0.along_depth();
     let lhs = Operand::by_vectors(group, &contraction.lhs, "a", LANES);

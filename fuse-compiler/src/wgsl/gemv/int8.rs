@@ -1,11 +1,11 @@
-//! Runs of left operands that are rounded to 8 bits in workgroup memory, and their products with weights, four at a time in
-//! integers.
+//! Rounds runs of left operands to 8 bits in workgroup memory, and multiplies them with weights as integers, four at a
+//! time.
 //!
-//! The 32 depths of a run share a scale, a 127th of their largest magnitude: a rounded value errs by at most a 254th of that
-//! magnitude (and half a unit in the last place of `f32`). Sums of integers are exact.
+//! The 32 depths of a run share a scale, 1/127 of their largest magnitude: a rounded value errs by at most 1/254 of
+//! that magnitude (and half a unit in the last place of `f32`). Sums of integers are exact.
 //!
-//! Codes of weights become bytes by a shift and a mask, which leave in each word codes that were some way apart. The left
-//! operand's are kept in that order ([`depth`]).
+//! A shift and a mask turn codes of weights into bytes; the codes in a word then come from nonadjacent depths. The left
+//! operand's codes are stored in that order ([`depth`]).
 
 use std::ops::Add;
 
@@ -23,14 +23,15 @@ use crate::{
 /// Words of a run's codes.
 const WORDS: u32 = RUN / 4;
 
-/// The smallest magnitude with a normal number as its scale: devices may take smaller ones for zero.
+/// The smallest magnitude with a normal number as its scale: devices may flush smaller ones to zero.
 const SMALLEST: f32 = 127.0 * f32::MIN_POSITIVE;
 
-/// 1.5·2^23: added to a number up to 2^22 in magnitude, it leaves the nearest integer in the lowest bits of the sum, in two's
-/// complement; and integers added to its bits make the float that is as much larger. Converting instructions take longer.
+/// 1.5·2^23: added to a number up to 2^22 in magnitude, it leaves the nearest integer in the lowest bits of the sum, in
+/// two's complement. An integer added to its bits gives the float that is larger by that integer. Conversion
+/// instructions take longer.
 const MAGIC: (f32, i32) = (12_582_912.0, 0x4b40_0000);
 
-/// Values whose codes are taken apart together: those of a word, of 24 bits where codes have 3.
+/// Number of values whose codes are unpacked together: those of a word, or of 24 bits for 3-bit codes.
 const fn unit(bits: u32) -> u32 {
     if bits == 3 { 8 } else { 32 / bits }
 }
@@ -41,17 +42,17 @@ const fn depth(bits: u32, word: u32, lane: u32) -> u32 {
     word / words * unit(bits) + word % words + lane * words
 }
 
-/// Values of the left operand in workgroup memory.
+/// Runs of the left operand in workgroup memory.
 pub(super) struct Round<'k> {
-    /// Its runs.
+    /// Number of runs.
     count: u32,
-    /// Their codes, in vectors of four words.
+    /// Codes, in vectors of four words.
     codes: Val<'k>,
     /// For each run, the scale and the sum of its values.
     scales: Val<'k>,
-    /// For each run, the numbers of the groups of each operand's weights that it lies in.
+    /// For each run and operand, the index of the weights' group that contains it.
     groups: Vec<Val<'k>>,
-    /// The first depth, and the end.
+    /// The range of depths.
     pub depths: [Val<'k>; 2],
 }
 
@@ -63,8 +64,8 @@ pub(super) struct RoundedRun<'k> {
 }
 
 impl<'k> Round<'k> {
-    /// A loop over the depth: in each round some values are in workgroup memory, in the order in which weights of so many bits come
-    /// apart. With the sums of a product they take 10 KiB for 256 invocations.
+    /// A loop over the depth; each iteration holds some values in workgroup memory, in the order in which weights of
+    /// this many bits are unpacked. With the accumulators of a product they take 10 KiB for 256 invocations.
     pub(super) fn each(
         shader: &mut Shader<'k>,
         b: &mut Block<'k>,
@@ -72,10 +73,10 @@ impl<'k> Round<'k> {
         invocations: u32,
         body: impl FnOnce(&mut Shader<'k>, &mut Block<'k>, &Self),
     ) {
-        // An invocation rounds one run, but those of all 256 and the sums of two products would not fit into the memory that every
-        // adapter has.
+        // An invocation rounds one run, but the runs of all 256 and the accumulators of two products would exceed the
+        // workgroup memory that every adapter has.
         let count = invocations / 2;
-        // Halves of a run lie apart, so that neighboring invocations read neighboring vectors.
+        // The halves of a run are stored apart, so that neighboring invocations read neighboring vectors.
         let codes = shader.workgroup_array("a_codes", Ty::vector(Scalar::U32, 4), 2 * count);
         let scales = shader.workgroup_array("a_scales", Ty::vector(Scalar::F32, 2), count);
         let group =
@@ -85,7 +86,7 @@ impl<'k> Round<'k> {
         b.range("held", begin, end, count * RUN, |b, held| {
             let held_end = b.bind("held_end", (held + count * RUN).min(end));
             let round = Self { count, codes, scales, groups, depths: [held, held_end] };
-            // Other invocations may still read the round before.
+            // Other invocations may still read the previous values.
             b.workgroup_barrier();
             round.fill(shader, b, runs);
             b.workgroup_barrier();
@@ -93,7 +94,7 @@ impl<'k> Round<'k> {
         });
     }
 
-    /// Rounds runs, one in each invocation.
+    /// Rounds runs, one per invocation.
     fn fill(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, runs: &Runs<'_, 'k>) {
         let (arena, local) = (shader.arena(), shader.local());
         let [held, held_end] = self.depths;
@@ -130,7 +131,7 @@ impl<'k> Round<'k> {
         });
     }
 
-    /// Binds the place of the run that starts at `k`, and the numbers of its groups.
+    /// Binds the position of the run that starts at `k`, and the indices of its groups.
     pub(super) fn locate(&self, b: &mut Block<'k>, runs: &Runs<'_, 'k>, k: Val<'k>) -> (Val<'k>, Vec<Val<'k>>) {
         let run = b.bind("run", (k - self.depths[0]) / RUN);
         let groups = runs.weights.iter().zip(&self.groups);
@@ -157,7 +158,7 @@ fn codes<'k>(x: &[Val<'k>], to_codes: Val<'k>, bits: u32, word: u32) -> Val<'k> 
 }
 
 impl<'k> RoundedRun<'k> {
-    /// Adds the products with a run of weights to a sum.
+    /// Accumulates the products with a run of weights.
     pub(super) fn add(
         &self,
         b: &mut Block<'k>,
@@ -188,13 +189,13 @@ impl<'k> RoundedRun<'k> {
     }
 }
 
-/// True if words come in pairs that share a shift: codes of the second lie above those of the first, so that its products are
-/// multiples of 2^bits. Of 4 bits they would be negative bytes.
+/// True if words come in pairs that share a shift. Codes of the second word are higher in it, so its products are
+/// multiples of 2^bits. With 4 bits they would be negative bytes.
 const fn has_pairs(bits: u32) -> bool {
     bits < 4
 }
 
-/// A word of a run's codes of weights as signed bytes: those of 8 bits less 128, those of a pair's second word times 2^bits.
+/// A word of weight codes as signed bytes: 8-bit codes minus 128, codes of a pair's second word times 2^bits.
 fn bytes<'k>(units: &[Val<'k>], bits: u32, word: u32) -> Val<'k> {
     let words = unit(bits) / 4;
     let (unit, first) = (units[(word / words) as usize], word % words * bits);

@@ -1,7 +1,7 @@
-//! Passes of few rows, whose workgroups share the depth: invocations have sums of four neighboring columns each, for all rows,
-//! in k-groups that take turns with the depth. The k-groups' sums are added in workgroup memory.
+//! Passes with few rows, whose workgroups share the depth: each invocation accumulates four neighboring columns of all
+//! rows, in k-groups that interleave the depth. The k-groups' sums are added in workgroup memory.
 //!
-//! More than four rows are taken in bundles, so that fewer rows skip the later bundles.
+//! More than four rows are processed in bundles, so that workgroups with fewer rows skip the later bundles.
 
 use std::ops::Range;
 
@@ -24,27 +24,27 @@ use crate::{
 /// Rows of a bundle.
 const TOGETHER: u32 = 4;
 
-/// For each product the sums of all rows, of four columns each.
+/// The accumulators by product and row, of four columns each.
 pub(super) type Sums<'k> = Vec<Vec<Val<'k>>>;
 
-/// How the invocations of a workgroup lie: k-groups are those that share four columns.
+/// The layout of a workgroup's invocations: a k-group shares four columns.
 #[derive(Clone, Copy)]
 pub(super) struct KGroups(pub Gemv);
 
-/// The part of the work that an invocation has.
+/// The work of an invocation.
 pub(super) struct Place<'k> {
     pub axes: Axes<'k>,
     batch: Val<'k>,
-    /// The row, if there is one only.
+    /// The row, if there is only one.
     row: Option<Val<'k>>,
-    /// The first of its four columns.
+    /// The first of its four columns, clamped.
     pub column: Val<'k>,
-    /// True if they are its own, and not the last ones once more.
+    /// True if the columns exist; otherwise they repeat the last ones.
     stores: Val<'k>,
-    /// The number of its four columns in the workgroup, and of its k-group.
+    /// Index of its four columns in the workgroup, and of its k-group.
     lane: Val<'k>,
     pub k_group: Val<'k>,
-    /// The first depth of the workgroup, and the end.
+    /// The workgroup's range of depths.
     pub depths: [Val<'k>; 2],
 }
 
@@ -64,12 +64,12 @@ impl KGroups {
         self.0.rows()
     }
 
-    /// True if workgroups share the depth.
+    /// True if several workgroups share the depth.
     const fn is_split(&self) -> bool {
         self.0.is_split()
     }
 
-    /// Declares the sums of all products and rows.
+    /// Declares the accumulators of all products and rows.
     pub(super) fn declare_sums<'k>(&self, b: &mut Block<'k>, axes: &Axes<'k>, ty: Ty) -> Sums<'k> {
         let zero = axes.rows.arena().construct(ty, &[]);
         let mut of_product = |suffix: &String| match self.rows() {
@@ -79,7 +79,7 @@ impl KGroups {
         axes.product_suffixes().iter().map(&mut of_product).collect()
     }
 
-    /// The number of an invocation's row, of one that exists.
+    /// The index of an invocation's row, clamped.
     pub(super) fn row<'k>(&self, place: &Place<'k>, row: u32) -> Val<'k> {
         let number = place.column.arena().u32(row);
         match place.row {
@@ -89,7 +89,7 @@ impl KGroups {
         }
     }
 
-    /// Adds statements for each bundle of rows, where there are such rows.
+    /// Adds statements for each bundle of rows that exists.
     pub(super) fn bundles<'k>(
         &self,
         b: &mut Block<'k>,
@@ -103,7 +103,7 @@ impl KGroups {
         }
     }
 
-    /// The pass: `products` declares an invocation's sums and adds the products of its k-group's depths.
+    /// Builds the pass: `products` declares an invocation's accumulators and adds the products of its k-group's depths.
     pub(super) fn pass(
         &self,
         group: &Group,
@@ -140,7 +140,7 @@ impl KGroups {
         shader.finish(grid, self.invocations())
     }
 
-    /// Binds which columns, batch and part of the depth this workgroup and invocation have.
+    /// Binds the columns, batch and part of the depth of this workgroup and invocation.
     fn locate<'k>(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, axes: Axes<'k>) -> Place<'k> {
         let id = grid::workgroups(shader, b);
         let (local, across) = (shader.local(), self.0.across());
@@ -174,17 +174,17 @@ impl KGroups {
         Place { axes, batch, row: None, column, stores, lane, k_group, depths }
     }
 
-    /// K-groups whose sums have places in workgroup memory: the others add theirs to them.
+    /// Number of k-groups with space in workgroup memory: the others add their sums to these.
     const fn half(&self) -> u32 {
         self.count() / 2
     }
 
-    /// Places of a row's sums in workgroup memory.
+    /// Entries of a row's sums in workgroup memory.
     const fn places(&self) -> u32 {
         self.0.across() * self.half()
     }
 
-    /// Adds the k-groups' sums of some rows, and stores the results.
+    /// Sums over the k-groups for some rows, and stores the results.
     fn finish<'k>(
         &self,
         b: &mut Block<'k>,
@@ -199,7 +199,7 @@ impl KGroups {
             false => (place.lane, self.0.across()),
         };
         let bind_place = |b: &mut Block<'k>, k_group: Val<'k>| b.bind("place", of_lane + k_group * next);
-        // For each product and row: its sums, and the first place of the row in workgroup memory.
+        // By product and row: the accumulators, and the row's first entry in workgroup memory.
         let each = || {
             partials.iter().zip(sums).flat_map(|(&partial, sums)| {
                 bundle.clone().map(move |row| (partial, sums[row as usize], (row - bundle.start) * places))

@@ -1,10 +1,10 @@
-//! Gemvs whose right operands are weights that are read by whole words: each step of a k-group (`k_groups`) is a run of weights.
+//! Gemvs that read right operands by whole words of quantized weights: each step of a k-group (`k_groups`) is a run.
 //!
-//! A run is 32 depths of a row of the left operand, in registers, beside a run of weights, which share a scale. For one row it is
-//! applied once: `Σ x·(q·s + o) = s·Σ x·(q - c) + (o + c·s)·Σ x` with the code `c` in the middle, where symmetric schemes have 0;
-//! several rows share the values of weights.
+//! A run is 32 depths of the left operand, in registers, and the weights at these depths, which share a scale. For one
+//! row the scale is applied once: `Σ x·(q·s + o) = s·Σ x·(q - c) + (o + c·s)·Σ x`, where `c` is the middle code, the 0
+//! of symmetric schemes. Several rows share dequantized weights.
 //!
-//! The values of the left operand are those in memory, or rounded to 8 bits (`int8`).
+//! The left operand is used as it is in memory, or rounded to 8 bits (`int8`).
 
 use fuse_artifact::{
     Pass,
@@ -28,10 +28,10 @@ use crate::{
     },
 };
 
-/// Depths of a run whose values are in registers at a time, where several rows share them.
+/// Depths of a run in registers at a time, if several rows share dequantized weights.
 const CHUNK: u32 = 4;
 
-/// The bits of a float's exponent: all are set in infinities and NaN.
+/// The exponent bits of a float: all set in infinities and NaN.
 const EXPONENT: u32 = 0x7f80_0000;
 
 /// The pass of a `packed` schedule, or, if the left operand is rounded to 8 bits, of an `int8` one.
@@ -56,12 +56,12 @@ pub(super) fn packed(group: &Group, contraction: &Contraction, names: &Names, k_
     })
 }
 
-/// A column of an invocation, or its four if they are neighbors.
+/// One column of an invocation, or its four neighboring ones.
 struct Column<'a, 'k> {
     weights: WeightColumn<'a, 'k>,
-    /// The number of its product.
+    /// Index of its product.
     product: usize,
-    /// Its number among four columns that share a sum, if it is not all of them.
+    /// Its lane in the accumulator, unless it is all four columns.
     lane: Option<u32>,
 }
 
@@ -83,14 +83,14 @@ impl<'a, 'k> Column<'a, 'k> {
         columns
     }
 
-    /// Its sum of a row.
+    /// Its accumulator of a row.
     fn sum(&self, sums: &Sums<'k>, row: u32) -> Val<'k> {
         let sum = sums[self.product][row as usize];
         self.lane.map_or(sum, |lane| sum.at(lane))
     }
 }
 
-/// The operands of a gemv in runs.
+/// The operands of a gemv, read in runs.
 pub(super) struct Runs<'a, 'k> {
     lhs: Operand<'a>,
     pub(super) place: &'a Place<'k>,
@@ -101,7 +101,7 @@ pub(super) struct Runs<'a, 'k> {
 }
 
 impl<'k> Runs<'_, 'k> {
-    /// Adds the left operand times the columns to the sums: k-groups take turns with the runs.
+    /// Accumulates the left operand times the columns: k-groups interleave the runs.
     fn multiply(&self, shader: &mut Shader<'k>, b: &mut Block<'k>) {
         self.each(b, self.place.depths, |b, k| {
             let mut groups = vec![];
@@ -117,7 +117,7 @@ impl<'k> Runs<'_, 'k> {
         });
     }
 
-    /// The same with the left operand rounded to 8 bits.
+    /// As [`multiply`](Self::multiply), with the left operand rounded to 8 bits.
     fn multiply_rounded(&self, shader: &mut Shader<'k>, b: &mut Block<'k>) {
         Round::each(shader, b, self, self.k_groups.invocations(), |shader, b, round| {
             self.each(b, round.depths, |b, k| {
@@ -134,17 +134,17 @@ impl<'k> Runs<'_, 'k> {
         });
     }
 
-    /// A loop over the runs of a k-group from a depth to another.
+    /// A loop over a k-group's runs in a range of depths.
     fn each(&self, b: &mut Block<'k>, [begin, end]: [Val<'k>; 2], body: impl FnOnce(&mut Block<'k>, Val<'k>)) {
         b.unrollable("k", begin + self.place.k_group * RUN, end, self.k_groups.count() * RUN, body);
     }
 
-    /// Loads the runs of all columns from a depth on; `groups` are their numbers of groups, one for each product.
+    /// Loads the runs of all columns from a depth on; `groups` has the index of the group for each product.
     fn load(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, k: Val<'k>, groups: &[Val<'k>]) -> Vec<Run<'k>> {
         self.columns.iter().map(|column| column.weights.load_run(shader, b, k, groups[column.product])).collect()
     }
 
-    /// Binds `x0 …`, so many vectors of values of a row from a depth on.
+    /// Binds `x0 …`, vectors of values of a row from a depth on.
     pub(super) fn read_vectors(
         &self,
         shader: &mut Shader<'k>,
@@ -157,9 +157,9 @@ impl<'k> Runs<'_, 'k> {
         read_vectors(shader, b, &self.lhs, (&self.place.axes, row, depth), "x", vectors)
     }
 
-    /// Sums codes less the center and applies the scale once. A large activation beside a weight of 0 then adds nothing: not centered,
-    /// its code and the offset would cancel, and take the digits of the others along. Four sums take turns, for asymmetric schemes,
-    /// whose 0 is elsewhere.
+    /// Sums centered codes and applies the scale once. A large activation at a weight of 0 then adds nothing;
+    /// uncentered, its code and the offset would cancel and lose the digits of the others. Four sums are interleaved,
+    /// for asymmetric schemes, whose 0 is elsewhere.
     fn add_row(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, k: Val<'k>, runs: Vec<Run<'k>>) {
         let x = self.read_vectors(shader, b, 0, k, RUN / LANES);
         let x_sums = b.bind("x_sums", ((x[0] + x[1]) + (x[2] + x[3])) + ((x[4] + x[5]) + (x[6] + x[7])));
@@ -186,7 +186,7 @@ impl<'k> Runs<'_, 'k> {
         }
     }
 
-    /// Unpacks values once for all rows, some depths at a time.
+    /// Dequantizes values once for all rows, some depths at a time.
     fn add_rows(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, k: Val<'k>, mut runs: Vec<Run<'k>>) {
         let columns = &self.columns;
         let scales: Vec<_> =
@@ -218,8 +218,8 @@ impl<'k> Runs<'_, 'k> {
         }
     }
 
-    /// Sums values where a sum of codes is not finite: an infinity times a code and the same infinity times the offset would
-    /// cancel, or a code 0 swallow it.
+    /// Recomputes with dequantized values if a sum of codes is not finite: infinity times a code and times the offset
+    /// would cancel, or a code 0 would lose the infinity.
     fn add_again(&self, shader: &mut Shader<'k>, b: &mut Block<'k>) {
         let arena = shader.arena();
         let infinite = |sum: Val<'k>| {
@@ -244,7 +244,7 @@ impl<'k> Runs<'_, 'k> {
         });
     }
 
-    /// Adds the products of a chunk of a column.
+    /// Accumulates the products of a chunk of a column.
     fn add_chunk(
         &self,
         shader: &mut Shader<'k>,

@@ -1,7 +1,7 @@
-//! States across the invocations that share a row: every one of them gets the result.
+//! Merges states across the invocations that share a row; every invocation gets the result.
 //!
-//! Invocations of one subgroup exchange states directly where the schedule uses subgroups. The rest is merged
-//! in workgroup memory: the states of a workgroup's subgroups, or those of all its invocations as a tree.
+//! Invocations of a subgroup exchange states directly if the schedule uses subgroups. Otherwise states are merged in
+//! workgroup memory: those of a workgroup's subgroups, or those of all its invocations as a tree.
 
 use fuse_artifact::schedule::ReductionOrder;
 
@@ -15,17 +15,17 @@ use crate::{
     wgsl::shader::Shader,
 };
 
-/// Bytes of workgroup memory that every WebGPU adapter has.
+/// Workgroup memory that every WebGPU adapter has, in bytes.
 const WORKGROUP_BYTES: u32 = 16 * 1024;
 
-/// A state and this invocation's words of it.
+/// A state with this invocation's words.
 pub(super) struct Partial<'k> {
     pub state: ReductionState,
     pub words: Vec<Val<'k>>,
 }
 
 impl<'k> ReductionKernel<'_, 'k> {
-    /// Merges the states of all invocations of a row; the names of the results start with `tag`.
+    /// Merges the states of all invocations of a row; names of results start with `tag`.
     pub(super) fn combine(&mut self, b: &mut Block<'k>, partials: Vec<Partial<'k>>, tag: &str) -> Vec<Vec<Val<'k>>> {
         let schedule = self.frame.schedule;
         if schedule.invocations == 1 {
@@ -37,7 +37,7 @@ impl<'k> ReductionKernel<'_, 'k> {
         }
         let mut results = vec![];
         let mut partials = partials.into_iter().enumerate().peekable();
-        // As many at a time as fit the workgroup memory.
+        // As many at a time as fit into workgroup memory.
         while partials.peek().is_some() {
             let (mut chunk, mut first_slots) = (vec![], vec![]);
             let mut slot = self.free_slots(b, partials.peek().map_or(0, |(_, partial)| partial.words.len()));
@@ -74,7 +74,7 @@ impl<'k> ReductionKernel<'_, 'k> {
         (WORKGROUP_BYTES / (self.entries() * 4 * self.frame.row_lanes())).max(2) as usize
     }
 
-    /// The first of `words` free arrays; if none are left, all are free again behind a barrier.
+    /// The first of `words` free arrays; if none are left, frees all with a barrier.
     fn free_slots(&mut self, b: &mut Block<'k>, words: usize) -> usize {
         if self.slots_in_use + words > self.capacity() {
             b.workgroup_barrier();
@@ -83,7 +83,7 @@ impl<'k> ReductionKernel<'_, 'k> {
         self.slots_in_use
     }
 
-    /// Rows that lie inside subgroups.
+    /// Merges rows inside subgroups.
     fn shuffle(&self, b: &mut Block<'k>, partial: &Partial<'k>, tag: &str) -> Vec<Val<'k>> {
         let mut words = partial.words.clone();
         let mut distance = self.frame.schedule.invocations / 2;
@@ -100,7 +100,7 @@ impl<'k> ReductionKernel<'_, 'k> {
         words
     }
 
-    /// One row per workgroup: subgroups first, then their states, in every subgroup.
+    /// Merges one row per workgroup: in subgroups first, then over subgroups, in each of them.
     fn across_subgroups(
         &self,
         b: &mut Block<'k>,
@@ -134,11 +134,11 @@ impl<'k> ReductionKernel<'_, 'k> {
         results.map(|((i, partial), words)| partial.state.of_subgroup(b, words, &format!("{tag}{i}_all"))).collect()
     }
 
-    /// A tree in workgroup memory; any number of invocations per row.
+    /// Merges in workgroup memory as a tree, for any number of invocations per row.
     fn tree(&self, b: &mut Block<'k>, chunk: &[(usize, Partial<'k>)], slots: &[usize], tag: &str) -> Vec<Vec<Val<'k>>> {
         let schedule = self.frame.schedule;
         let (local, lane) = (self.shader.local(), self.at.lane);
-        // Neighbors in the tree are as far apart in the array as in the workgroup.
+        // Tree neighbors are as far apart in the array as in the workgroup.
         let (apart, first) = match schedule.order {
             ReductionOrder::Rows { .. } => (1, local - lane),
             ReductionOrder::Columns | ReductionOrder::Scatter { .. } => {
@@ -200,14 +200,14 @@ pub(in crate::wgsl) fn merge_into<'k>(b: &mut Block<'k>, state: ReductionState, 
     }
 }
 
-/// Binds a zero that the shader's compiler does not know, since it cannot tell that no buffer holds rows of the largest length.
+/// Binds a zero that the driver's compiler cannot know, because it cannot rule out rows of the largest length.
 pub(in crate::wgsl) fn bind_opaque<'k>(b: &mut Block<'k>, row_length: Val<'k>) -> Val<'k> {
     let [zero, one] = [0, 1].map(|value| row_length.arena().u32(value));
     b.bind("opaque", row_length.eq(u32::MAX).select(one, zero))
 }
 
-/// Adds `word` to the variable `total`, and the rounding error to `lost`; `opaque` is a zero that the shader's compiler does
-/// not know.
+/// Adds `word` to the variable `total`, and the rounding error to `lost`; `opaque` is a zero that the driver's compiler
+/// cannot know.
 pub(in crate::wgsl) fn add_exactly<'k>(
     shader: &mut Shader<'k>,
     b: &mut Block<'k>,

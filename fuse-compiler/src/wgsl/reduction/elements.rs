@@ -1,4 +1,4 @@
-//! Elements of rows: those that an invocation has at a time, what is computed of them, and their states.
+//! Elements of rows: slots of an invocation, element values, and their states.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,28 +20,28 @@ use crate::{
     },
 };
 
-/// Values by their numbers in the body.
+/// Values by their index in the body.
 pub(super) type Values<'k> = BTreeMap<ValueId, Val<'k>>;
 
-/// One of the loads' worth of elements that an invocation has at a time.
+/// A load's worth of elements of an invocation.
 pub(super) struct Slot<'k> {
-    /// Its first element's index in the row.
+    /// Index of its first element in the row.
     pub(super) index: Val<'k>,
     pub(super) element: Element<'k>,
-    /// The condition under which it exists, unless it always does.
+    /// The condition that it exists; `None` if it always does.
     pub(super) inside: Option<Val<'k>>,
 }
 
 impl<'k> ReductionKernel<'_, 'k> {
-    /// Elements of a load along the row, and from one invocation's load to its next.
+    /// Elements per load, and from one invocation's load to its next.
     pub(super) fn strides(&self) -> [u32; 2] {
         let schedule = self.frame.schedule;
         let unit = if schedule.is_columns() { 1 } else { schedule.lanes };
         [unit, unit * schedule.invocations]
     }
 
-    /// This invocation's slots from the element `first` on. All may lie outside of a row that is held; of a chunk of a row, the first
-    /// exists.
+    /// This invocation's slots from the element `first` on. For a held row, all may be outside; for a chunk of a row,
+    /// the first one exists.
     pub(super) fn slots(&mut self, b: &mut Block<'k>, first: Val<'k>, held: bool) -> Vec<Slot<'k>> {
         let [_, step] = self.strides();
         (0..self.frame.schedule.slots())
@@ -70,7 +70,7 @@ impl<'k> ReductionKernel<'_, 'k> {
         Element { coordinates }
     }
 
-    /// The values per element that work needs, in order, without those in `known`.
+    /// The element values that work needs, in order, without those in `known`.
     pub(super) fn element_values(&self, work: &Work, known: &Values<'k>) -> Vec<ValueId> {
         let frame = self.frame;
         let reduced = work.reductions.iter().map(|&r| frame.reduced(r));
@@ -85,7 +85,7 @@ impl<'k> ReductionKernel<'_, 'k> {
         found.into_iter().collect()
     }
 
-    /// Reads the plain loads among `values`, for all slots before any use.
+    /// Issues the plain loads among `values` for all slots before any use.
     pub(super) fn loads(
         &mut self,
         b: &mut Block<'k>,
@@ -123,7 +123,7 @@ impl<'k> ReductionKernel<'_, 'k> {
         }
     }
 
-    /// Computes and stores a stage's values of the slots; for each reduction, the words of the slots' state.
+    /// Computes and stores a stage's values of the slots; returns the words of their state for each reduction.
     pub(super) fn process(
         &mut self,
         b: &mut Block<'k>,
@@ -180,13 +180,13 @@ impl<'k> ReductionKernel<'_, 'k> {
         });
     }
 
-    /// This invocation's state of a reduction, of the width of values per row.
+    /// This invocation's state of a reduction, of the width of row values.
     pub(super) fn folded(&self, b: &mut Block<'k>, reduction: ValueId, words: Vec<Val<'k>>) -> Partial<'k> {
         let state = self.frame.state(reduction);
         Partial { state, words: self.fold_lanes(b, state, words, reduction) }
     }
 
-    /// The state of a row's four lanes.
+    /// Merges the state of a row's four lanes.
     pub(super) fn fold_lanes(
         &self,
         b: &mut Block<'k>,
@@ -201,7 +201,7 @@ impl<'k> ReductionKernel<'_, 'k> {
     }
 }
 
-/// A value as an operand of the given width: an element's, or the row's, repeated.
+/// A value as an operand of this width: an element value, or a row value broadcast.
 pub(super) fn operand<'k>(
     arena: &'k Arena,
     frame: &Frame<'_>,

@@ -1,7 +1,7 @@
-//! Places of a reduction's loads and stores: coordinates and offsets.
+//! Coordinates and offsets of a reduction's loads and stores.
 //!
-//! A site is the row (one value per kept index) or an element of it. Kept coordinates are called `k0 …`, and the offset of an
-//! access that moves along the row, at the row's first element, `base…`.
+//! A site is the row (one value per kept index) or an element of it. Kept coordinates are named `k0 …`. `base…` is the
+//! offset at the row's first element of an access that moves along the row.
 
 use fuse_artifact::{
     Slot, Uniform,
@@ -24,7 +24,7 @@ use crate::{
     },
 };
 
-/// A group as one schedule sees it.
+/// A group with a schedule.
 pub(super) struct Frame<'a> {
     pub group: &'a Group,
     pub schedule: Reduction,
@@ -46,7 +46,7 @@ impl<'a> Frame<'a> {
         Self { group, schedule, kept, levels }
     }
 
-    /// The access with this number: loads, then stores.
+    /// The access with this index: loads, then stores.
     pub(super) fn access(&self, index: u16) -> &'a KernelAccess {
         let index = usize::from(index);
         let store = |n: usize| self.group.stores[n].access.as_ref();
@@ -54,7 +54,7 @@ impl<'a> Frame<'a> {
         access.expect("every store of a reduction has an access")
     }
 
-    /// The access of the store with number `n`.
+    /// The access of the store with index `n`.
     pub(super) fn store_access(&self, n: usize) -> u16 {
         (self.group.accesses.len() + n) as u16
     }
@@ -69,12 +69,12 @@ impl<'a> Frame<'a> {
         self.levels[self.group.stores[n].value].per_element || self.is_per_element(self.access(self.store_access(n)))
     }
 
-    /// The width of values per element.
+    /// The width of element values.
     pub(super) const fn element_lanes(&self) -> u32 {
         self.schedule.lanes
     }
 
-    /// The width of values per row.
+    /// The width of row values.
     pub(super) const fn row_lanes(&self) -> u32 {
         match self.schedule.order {
             ReductionOrder::Rows { .. } => 1,
@@ -91,7 +91,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// How an access moves along the lanes.
+    /// The movement of an access along the lanes.
     fn along_lanes(&self, access: &KernelAccess) -> Along {
         match self.schedule.order {
             ReductionOrder::Rows { .. } => along(access, self.group.shape.len() - 1),
@@ -101,7 +101,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// The width that a buffer is bound with: that of the widest load or store that is contiguous along the lanes.
+    /// Vector width of a buffer: that of the widest load or store that is contiguous along the lanes.
     fn buffer_lanes(&self, slot: Slot) -> u32 {
         let whole = |access: &KernelAccess, kinds: &[Along]| {
             let seen_in_lanes = self.schedule.is_columns() || self.is_per_element(access);
@@ -114,14 +114,14 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// A place at which bodies are computed: the row, or an element of it.
+/// A site where bodies are computed: the row, or an element of it.
 #[derive(Clone, Copy)]
 pub(super) struct Site<'f, 'k> {
     pub frame: &'f Frame<'f>,
     pub at: &'f Invocation<'k>,
     /// The element; the row itself if `None`.
     pub element: Option<&'f Element<'k>>,
-    /// True if only the first lane's value is wanted.
+    /// True if only the first lane's value is needed.
     pub single: bool,
 }
 
@@ -185,7 +185,7 @@ impl<'k> Site<'_, 'k> {
         match (width, buffer_lanes) {
             (1, _) => b.set(buffer.at(offset), stored),
             (_, 1) => {
-                // Components of a vector in memory must not be written one by one: that may rewrite their neighbors.
+                // Vector components in memory must not be written one by one: that may rewrite their neighbors.
                 let stride = shader.uniform(Uniform::Stride { access: index, axis: frame.lane_axis() });
                 let stored = b.bind(format!("stored{n}"), stored);
                 let at = b.bind(format!("at{n}"), offset);
@@ -225,7 +225,7 @@ impl<'k> ElementContext<'k> for Site<'_, 'k> {
     }
 
     fn coordinate(&self, _: &mut Shader<'k>, axis: u8) -> Val<'k> {
-        // The domain is fixed where coordinates are values: its axes are the kernel's, aligned at the end of each part.
+        // The domain is fixed if coordinates are values: its axes are the kernel's, aligned at the end of each part.
         let [kept, _] = self.frame.schedule.axes;
         let axis = usize::from(axis);
         let (kernel_axis, first) = match axis.checked_sub(self.frame.kept) {

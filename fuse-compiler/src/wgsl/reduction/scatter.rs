@@ -1,9 +1,10 @@
-//! The walk of a scatter-add: over the elements of a row that count for some kept index of the workgroup, in order.
+//! The walk of a scatter-add: visits, in order, the elements of a row that contribute to some kept index of the
+//! workgroup.
 //!
-//! A workgroup looks through the integers that decide, a chunk at a time: it marks those in the range of its coordinates, a bit
-//! for each, and a bit for each word of marks that has one. Then every invocation walks the marked elements alone and computes
-//! of them what it would compute of all: what does not count for its own indices adds 0. So all sums have the order
-//! of the row, whoever marked first, and the same bits every time.
+//! A workgroup scans the indices a chunk at a time: it marks those in the range of its coordinates, with a bit each,
+//! and sets a bit for each nonempty word of marks. Then every invocation visits all marked elements; one that does not
+//! contribute to its own indices adds 0. So all sums are in the order of the row, independent of the order of marking,
+//! and have the same bits every time.
 
 use std::collections::BTreeSet;
 
@@ -23,11 +24,11 @@ use crate::{
     wgsl::expr::{literal, operation},
 };
 
-/// Marks of a word.
+/// Marks per word.
 const BITS: u32 = u32::BITS;
 
 impl<'k> ReductionKernel<'_, 'k> {
-    /// Builds the walk; `round` adds the statements of each round, for its elements.
+    /// Builds the walk; `round` adds the statements of each iteration, for its elements.
     pub(super) fn scattered(
         &mut self,
         b: &mut Block<'k>,
@@ -92,7 +93,7 @@ impl<'k> ReductionKernel<'_, 'k> {
         let [first, last] = if axis == 0 {
             [first_at, last_at].map(|at| at.convert(Scalar::I32))
         } else {
-            // Indices of several outer coordinates, of which integers may depend: any element may count.
+            // Several outer coordinates, on which indices may depend: any element may contribute.
             let whole = b.bind("whole", (first_at / extent).ne(last_at / extent));
             let [first, last, extent] = [first_at % extent, last_at % extent, extent].map(|at| at.convert(Scalar::I32));
             [whole.select(0u32.into_val(first), first), whole.select(extent - 1, last)]
@@ -100,7 +101,7 @@ impl<'k> ReductionKernel<'_, 'k> {
         [b.bind("first_place", first), b.bind("last_place", last)]
     }
 
-    /// Computes integers of an element.
+    /// Computes the indices of an element.
     fn integers(&mut self, b: &mut Block<'k>, indices: &[ValueId], at: Val<'k>) -> Vec<Val<'k>> {
         let frame = self.frame;
         let element = self.element(b, at, 0);
@@ -111,7 +112,7 @@ impl<'k> ReductionKernel<'_, 'k> {
             }
         }
         let arena = self.shader.arena();
-        // The lanes of a vector lie along the axis or behind it, so that all have the same integers.
+        // The lanes of a vector are along the axis or inside it, so all have the same indices.
         let row_values = &self.row_values;
         let known = |values: &Values<'k>, x: ValueId| match (&frame.body().values[x], values.get(&x)) {
             (Value { op: ValueOp::Literal(number), dtype }, _) => literal(arena, *number, *dtype, 1),
@@ -128,7 +129,7 @@ impl<'k> ReductionKernel<'_, 'k> {
         indices.iter().map(|&value| known(&values, value)).collect()
     }
 
-    /// The next marked elements, in order: bits of a word that begins at an element.
+    /// The next marked elements, in order: bits of a word that starts at an element.
     fn marked_slots(&mut self, b: &mut Block<'k>, first: Val<'k>, bits: Val<'k>) -> Vec<Slot<'k>> {
         let mut slots = vec![];
         for n in 0..self.frame.schedule.slots() {

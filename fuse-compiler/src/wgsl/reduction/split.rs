@@ -1,4 +1,4 @@
-//! Rows that several workgroups share: states in the scratch buffer.
+//! Split rows: several workgroups share them through states in the scratch buffer.
 
 use std::collections::BTreeSet;
 
@@ -40,7 +40,7 @@ impl<'k> ReductionKernel<'_, 'k> {
         });
     }
 
-    /// Merges the states of all parts of the row, for the reductions of earlier passes that this one uses.
+    /// Merges the states of all parts of the row, for reductions of earlier passes that this one uses.
     pub(super) fn combine_scratch(&mut self, b: &mut Block<'k>, used: &BTreeSet<ValueId>) {
         let Part::Stage(stage) = self.part else { return };
         let frame = self.frame;

@@ -1,4 +1,4 @@
-//! One stage: values per row, values per element, stores, and the states of the reductions that follow.
+//! A stage: row values, element values, stores, and the states of the next reductions.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ use crate::{
     wgsl::expr::operation,
 };
 
-/// Invocations of a row from which on registers are too few to read the inputs of later stages before the first.
+/// Invocations per row from which registers are too few to load the inputs of later stages early.
 const CROWDED: u32 = 512;
 
 /// The work of a stage on the elements of a row.
@@ -28,7 +28,7 @@ pub(super) struct Work {
 }
 
 impl<'k> ReductionKernel<'_, 'k> {
-    /// Computes values per row, in order.
+    /// Computes row values, in order.
     pub(super) fn compute_row_values(&mut self, b: &mut Block<'k>, values: &[ValueId]) {
         let frame = self.frame;
         let lanes = frame.row_lanes();
@@ -46,7 +46,7 @@ impl<'k> ReductionKernel<'_, 'k> {
         }
     }
 
-    /// Binds the results of reductions, given their combined words.
+    /// Binds the results of reductions from their merged words.
     pub(super) fn bind_reduced(&mut self, b: &mut Block<'k>, reductions: &[ValueId], words: &[Vec<Val<'k>>]) {
         for (&reduction, words) in reductions.iter().zip(words) {
             let value = self.frame.state(reduction).value(&mut self.shader.helpers, words);
@@ -54,7 +54,7 @@ impl<'k> ReductionKernel<'_, 'k> {
         }
     }
 
-    /// Stores values per row, once per row.
+    /// Stores row values, once per row.
     pub(super) fn row_stores(&mut self, b: &mut Block<'k>) {
         let frame = self.frame;
         let stores: Vec<usize> = (0..frame.group.stores.len()).filter(|&n| !frame.stores_elements(n)).collect();
@@ -68,7 +68,7 @@ impl<'k> ReductionKernel<'_, 'k> {
         let is_read =
             |n: &usize| frame.group.accesses.iter().any(|read| read.access.slot == frame.group.stores[*n].slot);
         if stores.iter().any(is_read) {
-            // All invocations of a row read what one of them updates.
+            // All invocations of a row read values that one of them overwrites.
             b.storage_barrier();
         }
         b.when_some(guard, |b| {
@@ -81,7 +81,7 @@ impl<'k> ReductionKernel<'_, 'k> {
         });
     }
 
-    /// Everything that a stage does with elements, and the results of the reductions that it finishes.
+    /// A stage's work on elements, and the results of the reductions that it finishes.
     pub(super) fn stage(&mut self, b: &mut Block<'k>, stage: usize, used: &BTreeSet<ValueId>) {
         let frame = self.frame;
         let work = Work {
@@ -124,7 +124,7 @@ impl<'k> ReductionKernel<'_, 'k> {
         work.reductions.iter().zip(states).map(|(&reduction, words)| self.folded(b, reduction, words)).collect()
     }
 
-    /// A stage of a schedule that reads its rows anew.
+    /// A stage of a schedule that reads its rows again.
     fn streamed(&mut self, b: &mut Block<'k>, work: &Work) -> Vec<Partial<'k>> {
         let frame = self.frame;
         let running = self.declare_running(b, work);
@@ -143,20 +143,20 @@ impl<'k> ReductionKernel<'_, 'k> {
         if slots == 1 {
             b.unrollable("chunk", first, end, step, round);
         } else {
-            // A round has several loads already.
+            // An iteration already has several loads.
             b.range("chunk", first, end, step * slots, round);
         }
         self.taken_in(b, work, &running)
     }
 
-    /// Declares the variables that hold the reductions' states in a loop over a row, with the state of no elements.
+    /// Declares the running states of reductions in a loop over a row, initialized to the neutral element.
     fn declare_running(&mut self, b: &mut Block<'k>, work: &Work) -> Vec<Running<'k>> {
         let frame = self.frame;
         let lanes = frame.element_lanes();
         let mut all = vec![];
         for &reduction in &work.reductions {
             let state = frame.state(reduction);
-            // The lanes of a row's sum are added first: to keep what an addition loses costs more than to add.
+            // The lanes of a row's sum are added first: tracking a rounding error costs more than an addition.
             let lanes = if state.is_float_sum() { frame.row_lanes() } else { lanes };
             let neutral = state.neutral(self.shader.arena(), lanes);
             let words =
@@ -172,7 +172,7 @@ impl<'k> ReductionKernel<'_, 'k> {
         all
     }
 
-    /// A round: the stage's work on the elements of its slots, whose states are added to the running ones.
+    /// An iteration: the stage's work on its slots, whose states are merged into the running ones.
     fn take_in(&mut self, b: &mut Block<'k>, work: &Work, slots: &[Slot<'k>], running: &[Running<'k>]) {
         let frame = self.frame;
         let mut known = vec![Values::new(); slots.len()];
@@ -192,7 +192,7 @@ impl<'k> ReductionKernel<'_, 'k> {
         }
     }
 
-    /// The running states after the last round.
+    /// The running states after the last iteration.
     fn taken_in(&mut self, b: &mut Block<'k>, work: &Work, running: &[Running<'k>]) -> Vec<Partial<'k>> {
         let mut partials = vec![];
         for (&reduction, Running { words, lost }) in work.reductions.iter().zip(running) {
@@ -209,9 +209,9 @@ impl<'k> ReductionKernel<'_, 'k> {
     }
 }
 
-/// The variables of a reduction's state in a loop over a row.
+/// The variables of a reduction's running state.
 struct Running<'k> {
     words: Vec<Val<'k>>,
-    /// Rounding errors so far, of sums of floats.
+    /// Accumulated rounding errors of float sums.
     lost: Option<Val<'k>>,
 }

@@ -1,7 +1,7 @@
-//! State of a reduction as 32-bit words, which invocations hand to each other, and the merge of two states.
+//! State of a reduction as 32-bit words, which invocations exchange, and the merge of two states.
 //!
-//! Largest, smallest and their indices are compared as integers that are ordered as the numbers are, with NaN above
-//! all of them: `max` of floats may lose NaN, and comparisons of floats may take a subnormal for zero.
+//! Maxima, minima and their indices are compared as integers ordered as the numbers, with NaN above all: `max` of
+//! floats may lose NaN, and float comparisons may flush subnormal numbers.
 
 use fuse_artifact::DType;
 
@@ -19,13 +19,12 @@ pub(in crate::wgsl) struct ReductionState {
     dtype: DType,
 }
 
-/// The key below every float's: that of negative infinity, the neutral element of `max`.
+/// The key of negative infinity, the neutral element of `max`: below every other float's.
 const KEY_OF_NEGATIVE_INFINITY: i32 = -2_139_095_041;
 
-/// The bit that is a number's sign.
 const SIGN: u32 = 0x8000_0000;
 
-/// An index that no element has.
+/// The index of no element.
 const NO_INDEX: u32 = u32::MAX;
 
 impl ReductionState {
@@ -49,7 +48,7 @@ impl ReductionState {
         }
     }
 
-    /// The state of no element.
+    /// The state of no elements.
     pub(in crate::wgsl) fn neutral(self, arena: &Arena, lanes: u32) -> Vec<Val<'_>> {
         let ty = Ty::of(self.words()[0], lanes);
         let key = |key: i32| arena.literal(Literal::I32(key)).splat(lanes);
@@ -74,7 +73,7 @@ impl ReductionState {
                 let least = matches!(self.op, ReduceOp::Min | ReduceOp::ArgMin);
                 let key = match self.dtype {
                     DType::F32 | DType::F16 => {
-                        // As keys, the zeros differ, but an index is that of the first.
+                        // Zeros of different sign have different keys, but the index must be that of the first zero.
                         let value = if self.op.yields_index() { helpers.call("one_zero", &[value]) } else { value };
                         helpers.call(if least { "min_key" } else { "max_key" }, &[value])
                     }
@@ -90,7 +89,7 @@ impl ReductionState {
         }
     }
 
-    /// The state of two sets of elements; of equal keys the lower index stays.
+    /// Merges two states; of equal keys the lower index wins.
     pub(in crate::wgsl) fn merge<'k>(self, a: &[Val<'k>], b: &[Val<'k>]) -> Vec<Val<'k>> {
         match self.op {
             ReduceOp::Sum => vec![a[0] + b[0]],
@@ -103,7 +102,7 @@ impl ReductionState {
         }
     }
 
-    /// Merges states as a balanced tree; returns the words of the result, whose names start with `name`.
+    /// Merges states as a balanced tree; returns the words of the result, with names that start with `name`.
     pub(in crate::wgsl) fn tree<'k>(
         self,
         b: &mut Block<'k>,
@@ -126,7 +125,7 @@ impl ReductionState {
         states.pop().expect("there is a state")
     }
 
-    /// Merges the states in the lanes of a vector; of a scalar it is the state itself.
+    /// Merges the states in the lanes of a vector; a scalar stays.
     pub(in crate::wgsl) fn of_lanes<'k>(self, b: &mut Block<'k>, words: Vec<Val<'k>>, name: &str) -> Vec<Val<'k>> {
         let lanes = words[0].ty().lanes();
         if lanes == 1 {
@@ -172,7 +171,7 @@ impl ReductionState {
     }
 }
 
-/// The bits of a word, as memory holds them.
+/// The bits of a word, for memory.
 pub(in crate::wgsl) fn to_bits(word: Val<'_>) -> Val<'_> {
     word.bitcast(Scalar::U32)
 }

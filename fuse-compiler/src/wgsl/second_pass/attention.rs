@@ -1,5 +1,5 @@
-//! Outputs of parts of the keys of an attention: adds them, scaled to a common largest score, and applies the
-//! epilogue. One invocation per output, or per four of a row where schedules load vectors.
+//! Merges partial outputs of an attention over parts of the keys: rescales them to a common maximum score, adds them,
+//! and applies the epilogue. One invocation per output, or per four of a row if schedules load vectors.
 
 use fuse_artifact::{DType, Grid, Pass, Slot, Space, Uniform};
 
@@ -36,7 +36,7 @@ pub(in crate::wgsl) fn attention(source: Source<'_>, names: &Names) -> Pass {
     let unit = grid::result_units(&mut shader, &mut b, &extents.axes, [WORKGROUP, lanes]);
     let shares = b.bind("shares", splits * unit.units + unit.line * (ROW_WORDS / lanes));
     let share_step = b.bind("share_step", count / extents.columns() * (ROW_WORDS / lanes));
-    // Words of a row's share: a vector of its own, or neighbors.
+    // The words of a row's state are one vector, or neighbors.
     let share = |s, word: u32| {
         let at = shares + s * share_step;
         if lanes == 1 { scratch.at(at + word) } else { scratch.at(at).lane(word) }

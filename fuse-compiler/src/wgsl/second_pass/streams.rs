@@ -1,4 +1,4 @@
-//! Sums of parts of the tiles whose depths workgroups shared (stream-K).
+//! Adds the partial sums of stream-K tiles.
 
 use fuse_artifact::{Grid, Pass, Uniform, schedule::Tile};
 
@@ -19,7 +19,7 @@ const fn finish_workgroups(tile: Tile) -> u32 {
     vectors(tile) / WORKGROUP
 }
 
-/// The second pass: adds the parts of the tiles that were cut, and applies the epilogue.
+/// The second pass: adds the partial sums of split tiles, and applies the epilogue.
 pub fn streams(group: &Group, contraction: &Contraction, names: &Names, tile: Tile) -> Pass {
     debug_assert!(vectors(tile).is_multiple_of(WORKGROUP), "tiles have whole workgroups");
     let arena = Arena::default();

@@ -1,4 +1,4 @@
-//! Sums of parts of the depth, one element or vector of the result per invocation.
+//! Adds partial sums over the depth, with one element or vector of the result per invocation.
 
 use fuse_artifact::{Grid, Pass, Uniform};
 

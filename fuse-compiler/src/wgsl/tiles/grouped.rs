@@ -1,7 +1,7 @@
-//! Products that share their left operand and have workgroups of their own: the kernel branches on the number of the
+//! Products that share their left operand and have separate workgroups: the kernel branches on the index of the
 //! workgroup's product, and each branch is the kernel of that product alone.
 //!
-//! A branch where right operands are read would be shorter, but it took a third longer on an NVIDIA H200
+//! Branching only at reads of right operands would be shorter, but took a third longer on an NVIDIA H200
 //! (docs/experiments.md).
 
 use crate::{
@@ -17,11 +17,11 @@ use crate::{
 
 use super::MatmulKernel;
 
-/// For each product, the kernel as if it were alone; accesses and stores keep their numbers.
+/// For each product, its kernel alone; accesses and stores keep their indices.
 pub(super) struct Grouped {
     pub(super) groups: Vec<Group>,
     pub(super) contractions: Vec<Contraction>,
-    /// The prefixes of the names of their right operands.
+    /// The prefixes of the right operands.
     prefixes: Vec<&'static str>,
 }
 
@@ -65,8 +65,8 @@ impl<'a> MatmulKernel<'a> {
     }
 }
 
-/// The part of a program that computes `roots`, of a single product; everything else is replaced by literals, which take
-/// no statements.
+/// The part of a program that computes `roots`, of a single product; everything else is replaced by literals, which
+/// need no statements.
 fn only(body: &Body, roots: &[ValueId]) -> Body {
     let needed = body.needed(roots);
     let mut body = body.clone();

@@ -1,6 +1,6 @@
-//! Slices of quantized weights: an invocation loads chunks of words and writes their values to workgroup memory.
+//! Slices of quantized weights: an invocation loads chunks of words and stores their values to workgroup memory.
 //!
-//! Depths behind the end are those of the last chunk: the left operand is zero there.
+//! Depths beyond the end repeat the last chunk: the left operand is zero there.
 
 use fuse_artifact::{DType, schedule::LANES};
 
@@ -17,12 +17,12 @@ use crate::{
     },
 };
 
-/// An operand's slices on their way from words through registers into workgroup memory.
+/// The staging of an operand's slices, from words through registers to workgroup memory.
 pub(super) struct PackedStage<'a> {
     loads: Vec<Load<'a>>,
     /// Depths of a chunk.
     chunk: u32,
-    /// The end of the depth, if steps may be cut short.
+    /// The end of the depth, if the last step may be partial.
     end: Option<Val<'a>>,
     slice: Slice<'a>,
 }
@@ -34,12 +34,12 @@ struct Load<'a> {
     /// Its first column in the tile, and its first depth in the step.
     outer: Val<'a>,
     step: Val<'a>,
-    /// True for the invocations that take part in the load, if some do not.
+    /// The condition for an invocation to take part in the load; `None` if all do.
     inside: Option<Val<'a>>,
 }
 
 impl<'a> MatmulKernel<'a> {
-    /// The weights that a side's slices are filled from by whole words, if they are.
+    /// The weights of a side, if its slices are filled by whole words.
     pub(super) fn packed(&self, side: Side) -> Option<Weights<'a>> {
         let Side::Rhs(product) = side else { return None };
         let (body, value) = &self.contraction.rhs[product];
@@ -49,8 +49,8 @@ impl<'a> MatmulKernel<'a> {
         (fits && weights.layout == self.direction(side)).then_some(weights)
     }
 
-    /// Declares the registers of this invocation's chunks, and binds the place of each: `{p}{l}_o` (column in the tile) and `{p}{l}_k`
-    /// (depth in the step).
+    /// Declares the registers of this invocation's chunks, and binds the place of each: `{p}{l}_o` (column in the tile)
+    /// and `{p}{l}_k` (depth in the step).
     pub(super) fn packed_stage(&mut self, b: &mut Block<'a>, side: Side, weights: Weights<'a>) -> PackedStage<'a> {
         let (chunk, tile, columns) = (weights.chunk(), self.tile, self.axes.columns);
         let packed = PackedWeights { weights, operand: self.operand(side) };
@@ -91,7 +91,7 @@ impl<'a> PackedStage<'a> {
         }
     }
 
-    /// Writes the values of the fetched chunks to workgroup memory.
+    /// Stores the values of the loaded chunks to workgroup memory.
     pub(super) fn fill(&self, shader: &mut Shader<'a>, b: &mut Block<'a>) {
         for load in &self.loads {
             load.scope(b, |b| {
@@ -103,7 +103,7 @@ impl<'a> PackedStage<'a> {
         }
     }
 
-    /// Puts the values of a load's depths in their place.
+    /// Stores the values of a load's depths.
     fn put(&self, b: &mut Block<'a>, &Load { step, outer, .. }: &Load<'a>, values: &[Val<'a>]) {
         let slice = &self.slice;
         let scalar = slice.at(step, outer).ty().scalar().unwrap_or(Scalar::F32);
@@ -125,7 +125,7 @@ impl<'a> PackedStage<'a> {
 }
 
 impl<'a> Load<'a> {
-    /// A scope for the invocations that take part in the load.
+    /// Adds statements for the invocations that take part in the load.
     fn scope(&self, b: &mut Block<'a>, body: impl FnOnce(&mut Block<'a>)) {
         match self.inside {
             Some(inside) => b.when(inside, body),

@@ -1,10 +1,10 @@
-//! Epilogues that reduce rows: a workgroup has whole rows of sums in registers and walks through the body stage by stage.
+//! Epilogues that reduce rows: a workgroup has whole rows of accumulators in registers and evaluates the body stage by
+//! stage.
 //!
-//! The values of a stage are computed for each of an invocation's elements, once per row or column where they do not
-//! differ along the other. A reduction takes the elements of an invocation together, then, through workgroup memory, the
-//! parts of a row in [`GROUPS`] groups, then the groups; each step is a balanced tree, so that sums are as accurate as
-//! pairwise ones. Columns beyond the last count as no element; rows beyond the last are computed from the last one and
-//! not stored.
+//! Values of a stage are computed for each of an invocation's elements, or once per row or column if they do not vary
+//! along the other axis. A reduction first merges the elements of an invocation, then, through workgroup memory, the
+//! parts of a row in [`GROUPS`] groups, then the groups. Each step is a balanced tree, so that sums are as accurate as
+//! pairwise ones. Columns beyond the last do not count; rows beyond the last repeat it and are not stored.
 
 use fuse_artifact::{
     Uniform,
@@ -37,10 +37,10 @@ use crate::{
 pub(super) struct Rows<'a, 'k> {
     group: &'a Group,
     tile: Tile,
-    /// The prefixes of the names of the products' sums.
+    /// The prefixes of the products' accumulators.
     products: Vec<String>,
     levels: Vec<Level>,
-    /// For each value, true if it differs between rows.
+    /// For each value, true if it varies between rows.
     differs_by_row: Vec<bool>,
     /// True if all columns of the tile exist.
     full: bool,
@@ -62,7 +62,7 @@ impl<'a, 'k> Rows<'a, 'k> {
         self.axes.rows.arena()
     }
 
-    /// An invocation's value that was bound under a name.
+    /// A named index of the invocation.
     fn index(&self, name: impl Into<String>) -> Val<'k> {
         self.arena().name(name, Ty::U32)
     }
@@ -81,7 +81,7 @@ impl<'a, 'k> Rows<'a, 'k> {
         self.tile.columns / self.tile.invocation_columns
     }
 
-    /// The places at which a value is computed: rows and columns, one of those along which it does not differ.
+    /// The places where a value is computed: rows and columns, one of those along which it does not vary.
     fn places(&self, value: ValueId) -> Vec<[u32; 2]> {
         let [rows, columns] = self.extents();
         let rows = if self.differs_by_row[value] { rows } else { 1 };
@@ -112,7 +112,7 @@ impl<'a, 'k> Rows<'a, 'k> {
         }
     }
 
-    /// Declares the workgroup memory through which the parts of rows are handed over, as bits.
+    /// Declares the workgroup memory for the parts of rows, as bits.
     pub(super) fn declare(&self, shader: &mut Shader<'k>) {
         for store in &self.group.stores {
             let lanes = if is_row_store(store, self.axes.batch) { 1 } else { self.tile.lanes };
@@ -129,7 +129,7 @@ impl<'a, 'k> Rows<'a, 'k> {
         }
     }
 
-    /// The arrays of a word of the parts of rows, and of their groups: names, lanes and lengths.
+    /// The arrays for a word of the parts of rows, and of their groups: names, lanes and lengths.
     fn shared_arrays(&self, w: usize) -> [(String, u32, u32); 2] {
         let parts = self.tile.rows * (self.across() + TILE_PAD);
         [(format!("row_parts{w}"), 1, parts), (format!("row_groups{w}"), 4, self.tile.rows)]
@@ -142,7 +142,7 @@ impl<'a, 'k> Rows<'a, 'k> {
         })
     }
 
-    /// Binds the invocation's rows and columns, and those that it reads at.
+    /// Binds the invocation's rows and columns, unclamped and clamped.
     fn locate(&self, b: &mut Block<'k>) {
         let Tile { columns, invocation_columns, lanes, .. } = self.tile;
         let [rows, vectors] = self.extents();
@@ -194,7 +194,7 @@ impl<'a, 'k> Rows<'a, 'k> {
         load.read(shader, offset, lanes, Some(self.last_lane(place)))
     }
 
-    /// The offset of an access at a place; without the column's part where the access does not move along columns.
+    /// The offset of an access at a place; without the column's contribution if the access does not move along columns.
     fn offset(&self, shader: &mut Shader<'k>, index: u16, [i, j]: [u32; 2], single: bool) -> Val<'k> {
         let access = &self.group.accesses[usize::from(index)].access;
         let mut offset = shader.uniform(Uniform::Offset { access: index });
@@ -207,7 +207,7 @@ impl<'a, 'k> Rows<'a, 'k> {
         offset
     }
 
-    /// Stores the values that the body computes from the sums.
+    /// Computes the body from the accumulators and stores its results.
     pub(super) fn finish(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, sums: Val<'k>) {
         if !self.preloads() {
             self.load(shader, b);
@@ -228,14 +228,14 @@ impl<'a, 'k> Rows<'a, 'k> {
         }
     }
 
-    /// True if registers are left for the body's inputs while products are summed.
+    /// True if enough registers are left for the body's inputs during the products.
     const fn preloads(&self) -> bool {
         self.tile.lanes == 4
             && self.tile.k_groups() == 1
             && self.tile.invocation_rows * self.tile.invocation_columns <= 16
     }
 
-    /// The last lane that exists at a place: of aligned schedules each.
+    /// The last lane that exists at a place; always 3 in aligned schedules.
     fn last_lane(&self, [_, j]: [u32; 2]) -> Val<'k> {
         if self.tile.lanes == 1 { self.index(format!("last_lane_{j}")) } else { self.arena().u32(3) }
     }
@@ -257,7 +257,7 @@ impl<'a, 'k> Rows<'a, 'k> {
         }
     }
 
-    /// Computes the reductions of values that are known after `stage` of them.
+    /// Computes the reductions whose operands are known after `stage` reductions.
     fn reduce(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, stage: usize) {
         for (value, reduction) in self.body().values.iter().enumerate() {
             if let ValueOp::Reduce(op, x) = reduction.op
@@ -273,7 +273,7 @@ impl<'a, 'k> Rows<'a, 'k> {
         }
     }
 
-    /// Reduces each row's elements of this invocation, to workgroup memory.
+    /// Reduces this invocation's elements of each row, to workgroup memory.
     fn gather_parts(
         &self,
         shader: &mut Shader<'k>,
@@ -309,12 +309,12 @@ impl<'a, 'k> Rows<'a, 'k> {
         });
     }
 
-    /// The condition for the invocations that have the tile's sums, if not all have.
+    /// The condition for the invocations that have the tile's accumulators; `None` if all have.
     fn first_layer(&self) -> Option<Val<'k>> {
         (self.tile.k_groups() > 1).then(|| self.index("k_group").eq(0))
     }
 
-    /// Reduces the parts of each row in groups: an invocation per row and group.
+    /// Reduces the parts of each row in groups, with an invocation per row and group.
     fn combine_parts(&self, shader: &Shader<'k>, b: &mut Block<'k>, state: ReductionState) {
         let (workers, invocations) = (self.tile.rows * GROUPS, self.tile.invocations());
         for first in (0..workers).step_by(invocations as usize) {
@@ -364,7 +364,7 @@ impl<'a, 'k> Rows<'a, 'k> {
         self.index("ty") * 4 + row_in_tile(i, self.tile.rows, self.tile.invocation_rows)
     }
 
-    /// Stores elements, and values of rows by the first invocation of a row.
+    /// Stores elements; the first invocation of a row stores row values.
     fn store(&self, shader: &mut Shader<'k>, b: &mut Block<'k>) {
         let [rows, vectors] = self.extents();
         let (of_rows, of_elements): (Vec<&Store>, Vec<&Store>) =
@@ -415,7 +415,7 @@ impl<'a, 'k> Rows<'a, 'k> {
     }
 }
 
-/// A place of the body: a row and a vector of columns of the invocation.
+/// An element of the body: a row and a vector of columns of the invocation.
 struct RowPlace<'r, 'a, 'k> {
     rows: &'r Rows<'a, 'k>,
     sums: Val<'k>,
@@ -464,7 +464,8 @@ fn is_row_store(store: &Store, batch: usize) -> bool {
     store.access.as_ref().is_some_and(|access| access.access.axes[batch + 1].is_none())
 }
 
-/// For each value of a group's body, true if it differs between rows, which are axis `row`. Reductions count as if.
+/// For each value of a group's body, true if it varies between rows, which are axis `row`. Reductions always count as
+/// varying.
 fn differing(group: &Group, row: usize) -> Vec<bool> {
     let moves = |access: u16| group.accesses[usize::from(access)].access.axes[row].is_some();
     let mut differs: Vec<bool> = Vec::with_capacity(group.body.values.len());

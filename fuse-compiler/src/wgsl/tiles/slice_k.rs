@@ -1,8 +1,8 @@
-//! Slice-K tiles: the right operands are read from memory where they are multiplied, and the k-groups' sums are added.
+//! Slice-K tiles: right operands are read from buffers where they are multiplied, and the k-groups' sums are added.
 //!
-//! With few rows, a right operand's element is used so little that a trip through workgroup memory and its barriers
-//! would take longer than the multiplications. Each k-group has its own depths of a step, so that many loads are on
-//! their way at a time; k-groups hand their sums over in a balanced tree.
+//! With few rows, a right operand's element has so little reuse that workgroup memory and its barriers would take
+//! longer than the multiplications. Each k-group has its own depths of a step, so that many loads are in flight; the
+//! sums of k-groups are added as a balanced tree.
 
 use super::{MatmulKernel, Side};
 use crate::{
@@ -11,23 +11,23 @@ use crate::{
     wgsl::operand::read,
 };
 
-/// Loads of a right operand's vectors that an invocation has on their way at a time, for each of its vectors of columns.
+/// Outstanding loads of an invocation, for each of its vectors of columns.
 const LOADS: u32 = 8;
 
 impl<'k> MatmulKernel<'k> {
-    /// True if the right operands are contiguous along the depth, and so is the left one: of a step, each row's depths are then
-    /// kept side by side.
+    /// True if both right operands and the left one are contiguous along the depth: each row's depths of a step are
+    /// then stored side by side.
     pub(super) fn slices_along_depth(&self) -> bool {
         self.tile.k_groups() > 1 && self.scheduled.rhs[0] == Direction::Depth
     }
 
-    /// Vectors of four depths from one row of the left slice to the next, where depths are kept side by side: one more than
-    /// there are, so that rows lie in different banks.
+    /// Stride of rows of the left slice in vectors of four depths, if depths are stored side by side: padded by one, so
+    /// that rows are in different banks.
     pub(super) const fn depth_vectors(&self) -> u32 {
         self.tile.depth / 4 + 1
     }
 
-    /// Binds `k_group`, and `position`, which counts the invocations of a k-group; returns it.
+    /// Binds `k_group`, and returns `position`, the index of the invocation in it.
     pub(super) fn locate_k_group(&mut self) -> Val<'k> {
         let (k_groups, invocations) = (self.tile.k_groups(), self.tile.group_invocations());
         let local = self.shader.local();
@@ -53,7 +53,7 @@ impl<'k> MatmulKernel<'k> {
         });
     }
 
-    /// Adds the products of so many depths from `k` on, each a vector of columns.
+    /// Accumulates the products of this many depths from `k` on, each a vector of columns.
     fn updates(&mut self, b: &mut Block<'k>, [k0, k]: [Val<'k>; 2], depths: u32) {
         let (left, row_vectors) = (self.slice(Side::Lhs).array, Side::Lhs.row_vectors(self.tile));
         let slice = b.bind("slice", (k - k0) * row_vectors + self.index("ty"));
@@ -69,8 +69,8 @@ impl<'k> MatmulKernel<'k> {
         }
     }
 
-    /// Adds the products of vectors of four depths, so many of them: one right vector per column. The next vector of a k-group
-    /// comes after those of the others; the depth is a multiple of four.
+    /// Accumulates dot products of this many vectors of four depths, with one right vector per column. The next vector
+    /// of a k-group comes after those of the others; the depth is a multiple of four.
     fn dots(&mut self, b: &mut Block<'k>, [k0, k]: [Val<'k>; 2], vectors: u32) {
         let (invocation_rows, k_groups) = (self.tile.invocation_rows, self.tile.k_groups());
         let (arena, lhs, row_step) = (self.shader.arena(), self.slice(Side::Lhs).array, self.depth_vectors());
@@ -109,8 +109,8 @@ impl<'k> MatmulKernel<'k> {
         self.index("column0") + (self.index("tx") + j * (self.tile.columns / self.tile.invocation_columns)) * 4
     }
 
-    /// Binds `right{product}_{suffix}`, the vector at a depth and a column; `depths` of it lie along the depth. Beyond the end
-    /// it is zero.
+    /// Binds `right{product}_{suffix}`, the vector at a depth and a column, with `depths` elements along the depth.
+    /// Beyond the end it is zero.
     fn bind_right(
         &mut self,
         b: &mut Block<'k>,

@@ -1,11 +1,11 @@
-//! Stream-K: tiles whose depths are shared evenly by as many workgroups as run at a time.
+//! Stream-K: the depths of tiles are distributed evenly over the workgroups that run concurrently.
 //!
-//! With 288 tiles and 132 workgroups at a time, the third round would leave most of a machine without work. So only the first
-//! tiles have a workgroup each; the steps of the others, one tile after the other, are cut into shares of the same length, and a
-//! workgroup walks through its share: the end of a tile, perhaps whole ones, the beginning of another. Whole tiles go through
-//! the epilogue at once, sums of parts to scratch memory, which a second pass adds up. After Osama, Merrill, Cecka, Garland and
-//! Owens, "Stream-K: Work-centric Parallel Decomposition for Dense Matrix-Matrix Multiplication on the GPU" (PPoPP 2023), where
-//! workgroups wait for each other instead; WGSL does not promise that they run at the same time.
+//! With 288 tiles and 132 concurrent workgroups, the third round would leave most of a machine idle. So only the first
+//! tiles have a workgroup each. The steps of the others, one tile after the other, are cut into equal shares, and a
+//! workgroup walks through its share: the end of a tile, perhaps whole ones, the beginning of another. Whole tiles go
+//! to the epilogue at once, partial sums to scratch memory, which a second pass adds up. After Osama, Merrill, Cecka,
+//! Garland and Owens, "Stream-K: Work-centric Parallel Decomposition for Dense Matrix-Matrix Multiplication on the GPU"
+//! (PPoPP 2023), where workgroups wait for each other instead; WGSL does not guarantee that they run concurrently.
 
 use fuse_artifact::{DType, Slot, Uniform, schedule::Tile};
 
@@ -15,17 +15,17 @@ use crate::{
     wgsl::{epilogue::Axes, shader::Shader},
 };
 
-/// Vectors of four sums of a tile.
+/// Number of vectors of four accumulators of a tile.
 pub(in crate::wgsl) const fn vectors(tile: Tile) -> u32 {
     tile.rows * tile.columns / 4
 }
 
-/// The part of a depth that a workgroup sums, in variables of the invocation that `finish` reads.
+/// The part of a depth that a workgroup sums, in private variables that `finish` reads.
 #[derive(Clone, Copy)]
 pub(super) struct Part<'k> {
     /// True if it is not the whole depth.
     is_part: Val<'k>,
-    /// The first vector of its sums in scratch memory.
+    /// The first vector of its partial sums in scratch memory.
     at: Val<'k>,
     /// The first row and column of its tile.
     origin: [Val<'k>; 2],
@@ -48,8 +48,8 @@ impl<'k> Part<'k> {
         }
     }
 
-    /// The statements that `finish` begins with: they keep the sums of a part. The parts of a tile follow each other in scratch
-    /// memory, and in each its products.
+    /// The statements at the start of `finish`: they store partial sums. The parts of a tile are consecutive in scratch
+    /// memory, each with its products.
     pub(super) fn keep(&self, shader: &mut Shader<'k>, axes: &Axes<'k>, sum: DType, tile: Tile) -> Block<'k> {
         let scratch = shader.buffer(Slot::Scratch, sum, tile.lanes, true);
         let [row, column] = ["row", "column"].map(|name| shader.arena().name(name, Ty::U32));
@@ -67,7 +67,7 @@ impl<'k> Part<'k> {
 }
 
 impl<'k> MatmulKernel<'k> {
-    /// Computes the tiles of this workgroup's share; `finish` keeps the sums of parts of them.
+    /// Computes the tiles of this workgroup's share; `finish` stores their partial sums.
     pub(super) fn walk_share(&mut self, id: Val<'k>, part: Part<'k>) {
         let tile = self.tile;
         let Shares { steps, share, tiles } = Shares::bind(&mut self.shader, &mut self.main, &self.axes, tile);
@@ -107,7 +107,7 @@ pub(in crate::wgsl) struct Shares<'k> {
 }
 
 impl<'k> Shares<'k> {
-    /// Binds them.
+    /// Binds the numbers.
     pub(in crate::wgsl) fn bind(shader: &mut Shader<'k>, b: &mut Block<'k>, axes: &Axes<'k>, tile: Tile) -> Self {
         let share = shader.uniform(Uniform::SplitDepth);
         let (row_tiles, column_tiles) = (shader.uniform(Uniform::RowTiles), shader.uniform(Uniform::ColumnTiles));

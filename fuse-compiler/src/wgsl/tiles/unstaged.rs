@@ -1,7 +1,7 @@
-//! Tiles without workgroup memory: each invocation reads its factors from storage, and waits for no other.
+//! Tiles without workgroup memory, for CPU adapters: each invocation reads its factors from buffers, without barriers.
 //!
-//! Neighbors read the same rows and neighboring columns, which is work for caches. Where there are no others to wait for, an
-//! adapter that runs on processors need not interleave invocations, nor fill workgroup memory with zeros first.
+//! Neighbors read the same rows and neighboring columns, which caches serve. Without barriers, such an adapter need not
+//! interleave invocations, nor zero workgroup memory first.
 
 use fuse_artifact::schedule::{LANES, Tile};
 
@@ -12,7 +12,7 @@ use crate::{
     wgsl::operand::Operand,
 };
 
-/// A load of a step: a row or column of the invocation's, or the first of four, and a depth, or the first of four.
+/// A load of a step: a row or column of the invocation, or the first of four, and a depth, or the first of four.
 struct Read {
     outer: u32,
     depth: u32,
@@ -25,11 +25,11 @@ struct Line<'k> {
     bases: Vec<(u16, Val<'k>)>,
 }
 
-/// The values that an invocation reads of an operand in a step, with the row or column and the depth of each.
+/// The values of an operand that an invocation reads in a step, with the row or column and the depth of each.
 type Step<'k> = Vec<([u32; 2], Val<'k>)>;
 
 impl<'k> MatmulKernel<'k> {
-    /// Multiplies all depths.
+    /// Accumulates the products of all depths.
     pub(super) fn multiply_unstaged(&mut self) {
         let mut b = Block::new();
         let [row, column] = [self.outer(Side::Lhs, 0), self.outer(Side::Rhs(0), 0)];
@@ -53,7 +53,7 @@ impl<'k> MatmulKernel<'k> {
         self.main.append(&b);
     }
 
-    /// Stores the sums of all places, one after the other: unrolled, epilogues would be most of the code.
+    /// Stores the accumulators in a loop: unrolled, epilogues would be most of the code.
     pub(super) fn store_unstaged(&mut self) {
         let Tile { rows, columns, invocation_rows, invocation_columns, .. } = self.tile;
         let across = invocation_columns / LANES;
@@ -77,7 +77,7 @@ impl<'k> MatmulKernel<'k> {
         self.main.append(&b);
     }
 
-    /// Rows or columns of an invocation.
+    /// Number of rows or columns of an invocation.
     const fn span(&self, side: Side) -> u32 {
         match side {
             Side::Lhs => self.tile.invocation_rows,
@@ -120,7 +120,7 @@ impl<'k> MatmulKernel<'k> {
         self.shader.arena().construct(Ty::of(self.sum, LANES), &lanes)
     }
 
-    /// Binds the part of each load's offset that stays, of rows and columns inside the operand.
+    /// Binds the constant part of each load's offset, for rows and columns inside the operand.
     fn bind_lines(&mut self, b: &mut Block<'k>, side: Side) -> Vec<Line<'k>> {
         let operand = self.operand(side);
         let p = operand.prefix;

@@ -1,11 +1,11 @@
-//! Weighted sum kernels of cooperative matrices.
+//! Weighted-sum kernels with cooperative matrices.
 //!
-//! A subgroup keeps its rows of the products' left operands, and its sums, in matrices from the first key to the last. Right
-//! operands and values pass through slices that the workgroup shares; where both are the same tensor, as in gradients of
-//! attentions, they are one slice. Products leave their matrices through strips of workgroup memory that belong to the
-//! subgroup, one for each product, and come back as weights: as in attentions, whose kernels say more of it.
+//! A subgroup keeps its rows of the products' left operands, and its accumulators, in matrices from the first key to
+//! the last. Right operands and values pass through slices that the workgroup shares; if both are the same tensor, as
+//! in gradients of attentions, they are one slice. Products leave their matrices through strips of workgroup memory
+//! that belong to the subgroup, one for each product, and return as weights, as described in `attention/coop_matrix`.
 //!
-//! The last tile of rows is moved inside; rows before it belong to the tiles before.
+//! The last tile of rows is shifted inside; its rows before the edge belong to the previous tile.
 
 use fuse_artifact::{Grid, Pass, Uniform, schedule::LANES};
 
@@ -20,7 +20,7 @@ use crate::{
     },
 };
 
-/// Writes the rest of the pass, after the declarations and the place of the workgroup.
+/// Builds the rest of the pass, after the declarations and the place of the workgroup.
 pub(super) fn write<'k>(mut shader: Shader<'k>, mut main: Block<'k>, source: Source<'_>, extents: Extents<'k>) -> Pass {
     let tile = source.scheduled.schedule;
     shader.use_coop_matrix(SIZE);
@@ -47,7 +47,7 @@ struct MatrixKernel<'a, 'k> {
 }
 
 impl<'a, 'k> MatrixKernel<'a, 'k> {
-    /// Binds the places of this invocation and of its subgroup, loads the rows' matrices, and declares the sums.
+    /// Binds the indices of this invocation and its subgroup, loads the rows' matrices, and declares the accumulators.
     fn prepare(shader: &mut Shader<'k>, b: &mut Block<'k>, source: Source<'a>, extents: Extents<'k>) -> Self {
         let (arena, tile, batch) = (shader.arena(), source.scheduled.schedule, extents.axes.batch());
         let [halves, floats] = [Scalar::F16, Scalar::F32].map(|scalar| Ty::vector(scalar, LANES));
@@ -108,7 +108,7 @@ impl<'a, 'k> MatrixKernel<'a, 'k> {
         });
     }
 
-    /// Takes the products out of their matrices and writes weights of them to workgroup memory.
+    /// Reads the products from their strips and stores their weights to workgroup memory.
     fn weigh(&self, b: &mut Block<'k>, products: &[Matrices<'k>], k0: Val<'k>) {
         let places = &self.places;
         places.read(b, products, |b, [r, m]| {

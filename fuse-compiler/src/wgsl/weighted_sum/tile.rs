@@ -1,8 +1,8 @@
-//! Tiled kernels.
+//! Tiled weighted-sum kernels.
 //!
-//! For each step of keys a workgroup computes tiles of its products in registers, and from them the weights. These go to workgroup
-//! memory, transposed, one sum after the other, and are multiplied with what the sum adds up. Operands pass through workgroup
-//! memory in slices; while one is multiplied, the next is on its way into registers.
+//! For each step of keys a workgroup computes tiles of its products in registers, and from them the weights. These are
+//! stored to workgroup memory, transposed, one sum after the other, and multiplied with the values of the sum. Operands
+//! are staged in slices; while one is multiplied, the next is loaded into registers.
 
 use fuse_artifact::{
     Grid, Pass,
@@ -20,7 +20,8 @@ use crate::{
     },
 };
 
-/// Writes the rest of the pass, after the declarations and the place of the workgroup. `weights` is the type of a row's weights.
+/// Builds the rest of the pass, after the declarations and the place of the workgroup. `weights` is the type of a row's
+/// weights.
 pub(super) fn write<'k>(
     mut shader: Shader<'k>,
     mut b: Block<'k>,
@@ -69,7 +70,7 @@ struct Operands<'k> {
 }
 
 impl<'k> Operands<'k> {
-    /// Loads the slices that begin at a depth, of the keys from `first` on.
+    /// Loads the slices that begin at a depth, for the keys from `first` on.
     fn fetch(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, [depth, first]: [Val<'k>; 2]) {
         self.lhs.fetch(shader, b, [depth, self.row0]);
         self.rhs.fetch(shader, b, [depth, first]);
@@ -90,7 +91,7 @@ struct WeightedSumTile<'k> {
 }
 
 impl<'k> WeightedSumTile<'k> {
-    /// True if every product certainly has some depth: schedules with vector loads require it.
+    /// True if every product certainly has a nonzero depth: schedules with vector loads require it.
     const fn has_depth(&self) -> bool {
         self.tile.lanes > 1
     }
@@ -157,7 +158,7 @@ impl<'k> WeightedSumTile<'k> {
         weights
     }
 
-    /// Adds what the weights of a step give to a sum.
+    /// Accumulates the weighted values of a step for a sum.
     fn add_values(&mut self, b: &mut Block<'k>, sum: usize, weights: &[Vec<Val<'k>>], k0: Val<'k>) {
         let (has_depth, keys, key_end) = (self.has_depth(), self.tile.keys(), self.place.key_end);
         let (shader, zero) = (&mut self.shader, k0.arena().u32(0));

@@ -1,4 +1,4 @@
-//! The function `weights`: from products to the factors of each sum's values.
+//! The function `weights`: the weights of each sum from products.
 
 use super::{COMPUTED, Extents, Source};
 use crate::{
@@ -12,8 +12,9 @@ use crate::{
     },
 };
 
-/// Declares the type `Weights` with a vector `w0 …` for each sum, and `weights(b0 …, row, column, c0 …)`: those of a row and
-/// four neighboring keys, from their products. Rows and columns outside give values that are not used.
+/// Declares the type `Weights` with a vector `w0 …` for each sum, and `weights(b0 …, row, column, c0 …)`: the weights
+/// of a row and four neighboring keys, from their products. For rows and columns outside, the values are unspecified
+/// and not used.
 pub(super) fn declare<'k>(shader: &mut Shader<'k>, source: Source<'_>, extents: &Extents<'k>) {
     let (lanes, arena) = (source.lanes(), shader.arena());
     let products = |lanes: u32| -> Vec<Val<'k>> {
@@ -55,7 +56,7 @@ fn fields(source: Source<'_>, lanes: u32) -> Vec<(String, Ty)> {
     (0..source.sum.values.len()).map(|i| (format!("w{i}"), Ty::of(COMPUTED, lanes))).collect()
 }
 
-/// The call of `weights` for a row and four neighboring keys.
+/// Calls `weights` for a row and four neighboring keys.
 pub(super) fn call<'k>(
     source: Source<'_>,
     extents: &Extents<'k>,
@@ -68,7 +69,7 @@ pub(super) fn call<'k>(
     arena.call("weights", &arguments, arena.structure("Weights", fields(source, 4)))
 }
 
-/// Computes the weights' program at a place from the products there; the values of all sums.
+/// Computes the weights' program from products; returns the values of all sums.
 fn values<'k>(
     shader: &mut Shader<'k>,
     b: &mut Block<'k>,
