@@ -201,10 +201,10 @@ impl Gradients<'_> {
         let (apply_params, apply_docs) = (backward.signature.params(), backward.docs());
         let attributes = &backward.signature.header.attributes;
         let (half, docs) = (
-            format!("What `fuse!` compiled for `{}`: the results, and what is kept.", forward.path),
+            format!("Artifacts that `fuse!` compiled for `{}`: the results and the saved values.", forward.path),
             format!(
-                "What [`pullback`](fn@pullback) keeps of a call of [`{}`](fn@super::{0}): arguments and values that the \
-                     gradients need. It shares the memory of tensors among them, as clones do.",
+                "Values that [`pullback`](fn@pullback) saves of a call of [`{}`](fn@super::{0}): the arguments and \
+                     intermediate values that the gradients need. It shares the memory of tensors, as clones do.",
                 header.name
             ),
         );
@@ -213,7 +213,7 @@ impl Gradients<'_> {
             #[doc = #half]
             pub mod pullback {
                 #first
-                /// What `fuse!` compiled for `Pullback::apply`: gradients of cotangents and what was kept.
+                /// Artifacts that `fuse!` compiled for `Pullback::apply`: the gradients, from cotangents and saved values.
                 pub mod apply {
                     #second
                 }

@@ -60,7 +60,7 @@ impl Item<'_> {
         let Signature { header, runtime } = self.signature;
         let ast::Function { attributes, visibility, name, .. } = header;
         let conditions = attributes.iter().filter(|attribute| is_condition(attribute));
-        let (docs, derived) = (format!("What `fuse!` compiled for `{}`.", self.path), &self.derived);
+        let (docs, derived) = (format!("Artifacts that `fuse!` compiled for `{}`.", self.path), &self.derived);
         let (import, lines, functions, selector) = (self.import, &self.lines, self.functions(), self.selector());
         let (kernels, plan) = (self.kernels(), self.plan());
         let (launch_into, reference) = (self.launch_into(), self.reference());
