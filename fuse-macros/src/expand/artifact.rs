@@ -1,12 +1,11 @@
 //! Artifacts as Rust expressions.
 //!
-//! Input: a compiled [`Function`]. Output: tokens of statics and of an equal constant expression, which can initialize
-//! a `static` because it borrows every list and text. The expression names the artifact's types through a module `a`
+//! Writes a compiled [`Function`] as tokens of statics and an equal constant expression, which can initialize a
+//! `static` because it borrows every list and string. The expression names the artifact's types through a module `a`
 //! that the caller brings into scope.
 //!
-//! # Invariant
-//! Every `match` and every destructuring is exhaustive: a field added to the artifact fails to compile until it is
-//! written out, too.
+//! # Invariant Every `match` and every destructuring is exhaustive, so a field added to the artifact fails to compile
+//! until it is written, too.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
@@ -46,8 +45,8 @@ fn parsed(text: &str) -> TokenStream {
 
 /// Distinct lists of an artifact, each a static.
 ///
-/// Most of an artifact are repeated lists: variants that alternatives share, bindings and uniforms of variants. rustc
-/// lowers a static once, but a constant with everything behind it at each reference.
+/// Most of an artifact are repeated lists: variants shared by alternatives, bindings and uniforms of variants. rustc
+/// lowers a static once, but a constant at each reference.
 #[derive(Default)]
 struct Lists {
     /// Names, by type, elements and targets.
@@ -183,7 +182,7 @@ macro_rules! literals {
 
 literals! { bool u8 u16 u32 i64 }
 
-/// Few browsers have cooperative matrices: pages do not carry their shaders unless a program asks for them.
+/// True if pages omit a variant's shaders unless a program asks for them: few browsers have cooperative matrices.
 pub(crate) fn only_outside_browsers(variant: &Variant) -> bool {
     cfg!(not(feature = "subgroup-matrix")) && variant.features.coop_matrix > 0
 }

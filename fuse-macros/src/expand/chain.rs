@@ -30,7 +30,7 @@ pub(crate) enum Next {
     Ask(TokenStream),
 }
 
-/// Block on its way from macro to macro.
+/// A block as it passes from macro to macro.
 struct ChainState {
     form: Form,
     place: String,

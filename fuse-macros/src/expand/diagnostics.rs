@@ -2,7 +2,7 @@
 //!
 //! Input: the diagnostics of a block. Output: items that make rustc report all of them at once, each at its tokens.
 
-// The benchmark of expansions includes this file, too, and is no proc-macro crate.
+// The benchmark of expansions includes this file, too, and is not a proc-macro crate.
 extern crate proc_macro;
 
 use fuse_compiler::{

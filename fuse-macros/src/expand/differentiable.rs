@@ -213,7 +213,7 @@ impl Gradients<'_> {
             #[doc = #half]
             pub mod pullback {
                 #first
-                /// Artifacts that `fuse!` compiled for `Pullback::apply`: the gradients, from cotangents and saved values.
+                /// Artifacts that `fuse!` compiled for `Pullback::apply`.
                 pub mod apply {
                     #second
                 }

@@ -14,7 +14,7 @@ pub(crate) fn write(directory: &Path, function: &str, dump: &Dump) -> io::Result
     fs::write(directory.join("graph.txt"), &dump.graph)?;
     fs::write(directory.join("groups.txt"), &dump.groups)?;
     fs::write(directory.join("schedules.txt"), &dump.schedules)?;
-    // Kernels of `f::vjp` have its name.
+    // Kernels of `f::vjp` are named after it.
     let file = |stem: &str| directory.join(format!("{}.wgsl", stem.replace("::", ".")));
     dump.wgsl.iter().try_for_each(|(stem, text)| fs::write(file(stem), text))
 }

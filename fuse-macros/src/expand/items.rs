@@ -134,8 +134,8 @@ impl Item<'_> {
             (0..function.kernels.len()).map(move |index| quote!(#runtime::kernel(&#name, #index)))
         });
         quote! {
-            /// The kernels in the order of their dispatches, with their WGSL and bindings (of a generic function:
-            /// those of every choice of element types, one after the other). `Device::warm_up` takes them.
+            /// The kernels in dispatch order, with their WGSL and bindings (of a generic function: for every choice of
+            /// element types, one after the other). `Device::warm_up` takes them.
             pub static KERNELS: &#runtime::Kernels = &#runtime::Kernels::new(&[#(&#functions),*], &[#(#kernels),*]);
         }
     }
@@ -144,8 +144,8 @@ impl Item<'_> {
         let runtime = self.signature.runtime;
         let first = self.instances.iter().map(|(dtypes, _)| static_name(dtypes)).take(1);
         quote! {
-            /// How the function was cut into kernels, and why; prints as a tree (of a generic function: the plan for
-            /// the first choice of element types; the others differ in dtypes only).
+            /// How the function was divided into kernels, and why; prints as a tree (of a generic function: the plan
+            /// for the first choice of element types; the others differ in dtypes only).
             pub static PLAN: &#runtime::artifact::Plan = #(&#first.plan)*;
         }
     }
@@ -157,7 +157,7 @@ impl Item<'_> {
         let (own, [output, own_outputs, outputs]) = (self.signature.own_updates(), self.signature.outputs());
         let function = self.selected(&TokenStream::new());
         quote! {
-            /// Launches and writes the results into given tensors, whose shapes must be those of the results.
+            /// Launches and writes the results into given tensors, whose shapes must equal those of the results.
             pub fn launch_into #generics (#params #output) -> ::core::result::Result<(), #runtime::Error> {
                 #own
                 #own_outputs
@@ -175,8 +175,8 @@ impl Item<'_> {
         let (name, source, count) = (&self.path, self.source, header.results.len() + updates);
         let dtypes = &header.generics;
         quote! {
-            /// Computes the results in `f64` on the host with the reference interpreter (feature `reference`), and after them the
-            /// new values of updated parameters, which it leaves as they are.
+            /// Computes the results in `f64` on the host with the reference interpreter (feature `reference`), followed
+            /// by the new values of updated parameters, which it leaves unchanged.
             pub fn reference #generics (#params)
                 -> ::core::result::Result<[#runtime::reference::Value; #count], #runtime::Error>
             {

@@ -130,7 +130,7 @@ impl Signature<'_> {
                 let name = &self.header.generics[index];
                 quote!(#name)
             }
-            // Results and scalars, which were reported.
+            // Results and scalars cannot be quantized, which was reported.
             Element::Quantized(_) => element_type(DType::F32, self.runtime),
         }
     }
