@@ -14,7 +14,6 @@ use fuse_gpu::{Device, Tensor0, Tensor2, Tensor3, fuse};
 fuse! {
     use fuse_gpu::kernels::optimizers::adamw_matrix;
 
-    /// RMS norm of the rows.
     fn norm(x: f32[B, S, W]) -> f32[B, S, W] {
         x * rsqrt(mean(x * x, axis = 2, keepdim = true) + 1e-6)
     }
@@ -145,7 +144,6 @@ impl Text {
     }
 }
 
-/// The weights, or their AdamW moments.
 struct Weights {
     tokens: Tensor2<f32>,
     positions: Tensor2<f32>,
@@ -173,7 +171,6 @@ impl Weights {
         })
     }
 
-    /// Normally distributed weights.
     fn random(device: &Device, vocabulary: usize) -> Result<Self, fuse_gpu::Error> {
         Self::new(vocabulary, |stream, [rows, columns], deviation| {
             let largest = (f64::sqrt(3.0) * deviation) as f32;

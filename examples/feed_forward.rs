@@ -48,7 +48,6 @@ fuse! {
     }
 }
 
-/// The layer's weights in the repository.
 const LAYER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/minilm_layer0.safetensors");
 
 /// Dispatches of [`Block::unfused`]; transposed weights cost none.

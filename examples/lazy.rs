@@ -31,7 +31,6 @@ fn network(device: &Device, widths: &[usize]) -> Result<Vec<Layer>, auto::Error>
     widths.windows(2).enumerate().map(layer).collect()
 }
 
-/// Logits of each class.
 fn scores(layers: &[Layer], x: &LazyTensor) -> Result<LazyTensor, auto::Error> {
     let mut h = x.clone();
     for (number, layer) in layers.iter().enumerate() {

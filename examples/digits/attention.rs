@@ -10,7 +10,6 @@ use crate::{
 fuse! {
     use fuse_gpu::kernels::optimizers::adamw_matrix;
 
-    /// RMS norm of the rows.
     fn norm(x: f32[B, S, W]) -> f32[B, S, W] {
         x * rsqrt(mean(x * x, axis = 2, keepdim = true) + 1e-6)
     }
@@ -70,7 +69,6 @@ const WEIGHTS: [(&str, [usize; 2]); 7] = [
     ("head", [32, 10]),
 ];
 
-/// The weights and their AdamW moments.
 pub(crate) struct Attention {
     count: Tensor0<f32>,
     weights: [Tensor2<f32>; 7],

@@ -5,7 +5,6 @@ use std::error::Error;
 
 use fuse_gpu::{Device, Tensor1, Tensor2};
 
-/// Pixels of an image, 8×8.
 pub(crate) const PIXELS: usize = 64;
 
 /// Pixels from 0 to 1, image after image, and labels.

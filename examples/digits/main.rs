@@ -28,17 +28,14 @@ const AGAIN: usize = 10;
 trait Network: Sized {
     const NAME: &'static str;
 
-    /// A network with random weights.
     fn new(device: &Device, seed: u64) -> Result<Self, fuse_gpu::Error>;
 
-    /// Trains on a batch and returns its loss.
     fn step(&mut self, x: &Tensor2<f32>, digits: &Tensor1<i32>) -> Result<Tensor0<f32>, fuse_gpu::Error>;
 
     fn read(&self, x: &Tensor2<f32>) -> Result<Tensor1<i32>, fuse_gpu::Error>;
 
     fn weights(&self) -> Result<Vec<Weight>, fuse_gpu::Error>;
 
-    /// Dispatches of a step.
     fn dispatches() -> usize;
 }
 

@@ -11,7 +11,6 @@ use crate::{
 fuse! {
     use fuse_gpu::kernels::optimizers::adamw_matrix;
 
-    /// Logits of the ten digits.
     fn scores(x: f32[B, K], w: f32[K, H], b: f32[H], v: f32[H, C], c: f32[C]) -> f32[B, C] {
         matmul(relu(matmul(x, w) + b), v) + c
     }

@@ -4,7 +4,6 @@ use std::io::Write;
 
 use fuse_minilm_model::Embedder;
 
-/// Lines embedded before their results are written.
 const CHUNK: usize = 4096;
 
 /// Characters of a text, and numbers of its embedding, that are printed for people.

@@ -6,7 +6,6 @@ use anyhow::{Context, anyhow, bail};
 use fuse_gpu::Device;
 use fuse_minilm_model::{Embedder, Precision, codes::Codes, tokens::Tokens, weights::Weights};
 
-/// Reads a file of quantized layers.
 pub(crate) fn codes(file: &Path) -> anyhow::Result<Codes> {
     let help = "help: `quantize_report --save FOLDER` writes such files";
     let bytes = fs::read(file).map_err(|error| anyhow!("cannot read `{}`: {error}\n{help}", file.display()))?;

@@ -56,7 +56,6 @@ pub(crate) fn random_texts(count: usize) -> Vec<Vec<i32>> {
 /// The unquantized model's outputs for the calibration sentences.
 pub(crate) struct Reference {
     texts: Texts,
-    /// The input of the first layer.
     embedded: Vec<f32>,
     /// The output of each linear layer, by encoder layer and in the order of `Part::ALL`; including the residual where
     /// one is added.

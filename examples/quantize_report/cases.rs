@@ -2,7 +2,6 @@
 
 use fuse_quantize::{Granularity, Packing, QuantScheme, Rounding, ScaleDType, Symmetry};
 
-/// A quantization method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Method {
     /// Rounds the weights; no calibration.

@@ -35,11 +35,9 @@ pub(crate) struct Yardstick<'a> {
     embeddings: Vec<Vec<f32>>,
     host_distance: f32,
     texts: Texts,
-    /// Inputs and outputs of the layer.
     layer: (Vec<f32>, Vec<f32>),
 }
 
-/// The measurements of a case.
 pub(crate) struct Outcome {
     pub(crate) case: Case,
     /// Relative error of the weights of one encoder layer: `‖Ŵ - W‖ / ‖W‖`.
@@ -99,7 +97,6 @@ impl<'a> Yardstick<'a> {
         self.tokens.encode(sentences)
     }
 
-    /// Compares a quantized model with the unquantized one.
     pub(crate) fn measure(&self, case: Case, quantized: &QuantizedModel) -> anyhow::Result<Outcome> {
         let (mean, worst) = summary(&cosines(&self.embeddings, &quantized.model.encode(&self.texts)?));
         let (layer, original) = (&quantized.model.layers[LAYER], &self.model.layers[LAYER]);

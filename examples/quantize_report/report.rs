@@ -43,7 +43,6 @@ pub(crate) fn line(outcome: &Outcome) -> String {
     )
 }
 
-/// The document, in Markdown.
 pub(crate) fn document(about: &About, outcomes: &[Outcome]) -> String {
     let mut text = head(about);
     text += "## The best scheme of each width\n\n";

@@ -27,7 +27,6 @@ impl QuantizedModel {
         memory
     }
 
-    /// Converts to the file format.
     pub(crate) fn file(&self) -> Codes {
         let mut file = Codes::new(self.codes[0].packing);
         let mut codes = self.codes.iter();
@@ -47,14 +46,11 @@ impl QuantizedModel {
     }
 }
 
-/// Bytes of quantized tensors.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Memory {
     /// Bytes of the same values in `f32`.
     pub(crate) single: u64,
-    /// Bytes of the codes.
     pub(crate) weights: u64,
-    /// Bytes of scales and offsets.
     pub(crate) scales: u64,
 }
 

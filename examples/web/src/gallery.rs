@@ -73,7 +73,6 @@ pub(crate) struct Entry {
     pub(crate) title: &'static str,
     /// A sentence about its use.
     pub(crate) summary: &'static str,
-    /// The source of its file.
     text: &'static str,
     pub(crate) function: fn() -> &'static Function,
     pub(crate) kernels: fn() -> &'static Kernels,
@@ -85,17 +84,13 @@ pub(crate) struct Entry {
 
 /// The operands of a kernel, and its launches.
 pub(crate) trait Sample {
-    /// Launches the fused function.
     fn fused(&self) -> Result<Output, Error>;
-    /// Launches the unfused version.
     fn unfused(&self) -> Result<Output, Error>;
     /// The arguments of the fused function.
     fn args(&self) -> Vec<Arg<'_>>;
-    /// The shapes of the arguments.
     fn shapes(&self) -> Vec<Vec<usize>>;
 }
 
-/// The result of a launch.
 pub(crate) enum Output {
     Matrix(Tensor2<f32>),
     Heads(Tensor3<f32>),

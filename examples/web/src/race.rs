@@ -21,7 +21,6 @@ const EMPTY_WAITS: usize = 5;
 
 /// Milliseconds per launch.
 pub(crate) struct Times {
-    /// One sample per round.
     pub(crate) samples: Vec<f64>,
 }
 
