@@ -44,7 +44,6 @@ fn block<T: Real, L>(
     }
 }
 
-/// `softmax(x)` along rows.
 pub(crate) fn softmax<T: Real>([m, n]: [usize; 2]) -> Formula<Launch1<Tensor2<T>>> {
     // 5: maximum, difference, exponential, sum, quotient.
     block::<T, _>("softmax", &[&[m, n]], &[m, n], (5 * m * n) as f64, move |device| {
@@ -67,7 +66,6 @@ pub(crate) fn moments(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     (mean, (values.map(|x| (x - mean) * (x - mean)).sum::<f64>() / count + 1e-5).sqrt().recip())
 }
 
-/// `gelu(layer_norm(x, gamma, beta))` along rows.
 pub(crate) fn norm<T: Real>([m, n]: [usize; 2]) -> Formula<LaunchNorm<T>> {
     // 8: sum, difference, square, sum, three steps to the normalized value, gelu.
     block::<T, _>("gelu(layer_norm)", &[&[m, n], &[n], &[n]], &[m, n], (8 * m * n) as f64, move |device| {
@@ -98,7 +96,6 @@ pub(crate) fn column_sum(n: usize) -> Formula<LaunchSum<2, 1>> {
     })
 }
 
-/// The sum of `n` elements.
 pub(crate) fn total(n: usize) -> Formula<LaunchSum<1, 0>> {
     block::<f32, _>("sum of all", &[&[n]], &[], n as f64, move |device| {
         let (x, device) = (upload::<f32, 1>(device, A, [n])?, device.clone());
@@ -175,7 +172,6 @@ pub(crate) fn cosine<T: Real>([m, n, k]: [usize; 3]) -> Formula<Launch2<Tensor2<
     })
 }
 
-/// `silu(x·g) * (x·u)`.
 pub(crate) fn gated<T: Real>([m, n, k]: [usize; 3]) -> Formula<Launch3<Tensor2<T>>> {
     let flops = 4.0 * (m * n * k) as f64;
     block::<T, _>("silu(x·g) * (x·u)", &[&[m, k], &[k, n], &[k, n]], &[m, n], flops, move |device| {
@@ -195,7 +191,6 @@ pub(crate) fn gated<T: Real>([m, n, k]: [usize; 3]) -> Formula<Launch3<Tensor2<T
     })
 }
 
-/// `rms_norm(x, gamma)·w`.
 pub(crate) fn norm_product<T: Real>([m, n, k]: [usize; 3]) -> Formula<LaunchNormProduct<T>> {
     let flops = 2.0 * (m * n * k) as f64;
     block::<T, _>("rms_norm(x)·w", &[&[m, k], &[k], &[k, n]], &[m, n], flops, move |device| {

@@ -5,7 +5,6 @@
 
 use crate::plain_wgpu::Opened;
 
-/// `y = relu(x + b)`.
 const WGSL: &str = "
 struct Words { workgroups: u32, count: u32 }
 @group(0) @binding(0) var<uniform> u: Words;
@@ -17,7 +16,6 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
     if (id.x < u.count) { y[id.x] = max(x[id.x] + b[id.x], 0.0); }
 }";
 
-/// Dispatches of a submission.
 const BATCH: u32 = 128;
 
 /// A device with the kernel, and the pass under construction.
@@ -52,7 +50,6 @@ impl ByHand {
         Ok(Self { pass, encoder, recorded, workgroups, pipeline, groups, buffers, opened })
     }
 
-    /// Encodes a dispatch in the direction of `back`.
     pub(crate) fn dispatch(&mut self, back: bool) {
         if self.recorded == BATCH {
             self.submit();

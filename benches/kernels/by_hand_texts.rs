@@ -20,7 +20,6 @@ pub(crate) struct Arithmetic {
     pub(crate) flops: f64,
     /// Values of `f32` that a workgroup writes.
     pub(crate) values: u64,
-    /// The expected value of each.
     pub(crate) expected: f32,
 }
 

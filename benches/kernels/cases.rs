@@ -10,7 +10,6 @@ use crate::{
 };
 
 fuse! {
-    /// The least work of a kernel.
     pub fn copy(a: f32[N]) -> f32[N] {
         a
     }
@@ -46,7 +45,6 @@ fuse! {
 
 pub(crate) struct Case {
     pub(crate) formula: &'static str,
-    /// True if it needs 16-bit floats.
     pub(crate) f16: bool,
     /// Elements, or rows M, columns N and depth K of the contraction.
     pub(crate) size: String,
@@ -55,7 +53,6 @@ pub(crate) struct Case {
     pub(crate) flops: f64,
     /// Bytes of its operands and results; 0 if a launch has several kernels.
     pub(crate) bytes: f64,
-    /// Tokens of input text; 0 without text.
     pub(crate) tokens: f64,
     pub(crate) function: fn() -> &'static Function,
     pub(crate) prepare: Prepare,
@@ -72,12 +69,10 @@ impl Case {
         format!("{} {}", self.formula, dtype(self.f16))
     }
 
-    /// The key of its results.
     pub(crate) fn key(&self) -> Key<'_> {
         Key { case: self.formula, dtype: dtype(self.f16), size: &self.size }
     }
 
-    /// A formula launched by one function.
     pub(crate) fn of<L: Copy + 'static>(
         formula: Formula<L>,
         size: String,
@@ -92,7 +87,6 @@ impl Case {
 
 pub(crate) struct Sizes {
     pub(crate) pointwise: &'static [usize],
-    /// Square contractions.
     squares: &'static [usize],
     /// Other contractions: rows M, columns N, depth K.
     shapes: &'static [[usize; 3]],
@@ -205,7 +199,6 @@ impl Sizes {
         networks: &[],
     };
 
-    /// For software drivers.
     pub(crate) const fn quick() -> Self {
         Self {
             pointwise: &[1 << 16, 1 << 20],
@@ -274,7 +267,6 @@ fn pointwise(n: usize) -> [Case; 4] {
     ]
 }
 
-/// Rows, columns and depth of a contraction.
 pub(crate) fn extents([m, n, k]: [usize; 3]) -> String {
     format!("{m}x{n}x{k}")
 }

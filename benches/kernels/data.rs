@@ -9,7 +9,6 @@ impl<T: Float + Into<f64>> Real for T {}
 /// A tensor of multiples of 1/64 in [-1, 1): exact in `f16`, and so exact in products and in most sums.
 #[derive(Clone, Copy)]
 pub(crate) struct Values {
-    /// Distinguishes tensors.
     pub(crate) seed: u32,
 }
 
@@ -47,7 +46,6 @@ pub(crate) fn gelu(x: f64) -> f64 {
     x / 2.0 * (1.0 + erf * std::f64::consts::FRAC_2_SQRT_PI)
 }
 
-/// Elements checked per result.
 const CHECKED: usize = 64;
 
 /// The largest error at elements spread over a result of sums of `depth` products, relative to the rounding bound: 16

@@ -11,9 +11,7 @@ use crate::data::{A, B, C, D, Real, Values, gelu, worst_error};
 pub(crate) struct Formula<L> {
     /// The formula as text, without its dtype.
     pub(crate) name: &'static str,
-    /// True if its elements are 16-bit floats.
     pub(crate) f16: bool,
-    /// Shapes of the operands.
     pub(crate) operands: Vec<Vec<usize>>,
     pub(crate) result: Vec<usize>,
     pub(crate) flops: f64,
@@ -25,7 +23,6 @@ pub(crate) type Upload<L> = Box<dyn Fn(&Device) -> Result<Uploaded<L>, Error>>;
 /// Operands on a device. Prepares launches of functions, each with its own result.
 pub(crate) type Uploaded<L> = Box<dyn Fn(L) -> Result<Prepared, Error>>;
 
-/// `launch_into` of a function of one tensor.
 pub(crate) type Launch1<X> = fn(&X, &mut X) -> Result<(), Error>;
 /// `launch_into` of a function of two vectors or matrices.
 pub(crate) type Launch2<X> = fn(&X, &X, &mut X) -> Result<(), Error>;
@@ -46,9 +43,7 @@ impl<L> Formula<L> {
     }
 }
 
-/// A computation on a device.
 pub(crate) struct Prepared {
-    /// Queues one launch.
     pub(crate) launch: Box<dyn Fn() -> Result<(), Error>>,
     /// Launches once, waits, and returns the largest error of some elements, relative to its bound.
     pub(crate) error: Box<dyn Fn() -> Result<f64, Error>>,
@@ -75,7 +70,6 @@ pub(crate) fn prepared<T: Real, const R: usize>(
     Prepared { launch: Box::new(move || launch()), error: Box::new(error) }
 }
 
-/// Uploads a tensor of known values.
 pub(crate) fn upload<T: Real, const R: usize>(
     device: &Device,
     values: Values,
@@ -174,12 +168,10 @@ fn factors<T: Real>(device: &Device, [m, n, k]: [usize; 3]) -> Result<[Tensor2<T
     Ok([upload(device, A, [m, k])?, upload(device, B, [k, n])?])
 }
 
-/// `x·w`.
 pub(crate) fn product<T: Real>(shape: [usize; 3]) -> Formula<Launch2<Tensor2<T>>> {
     of_product("matmul", shape, |x| x)
 }
 
-/// `relu(x·w)`.
 pub(crate) fn relu_product<T: Real>(shape: [usize; 3]) -> Formula<Launch2<Tensor2<T>>> {
     of_product("relu(matmul)", shape, |x| x.max(0.0))
 }
@@ -214,7 +206,6 @@ pub(crate) fn product_transposed<T: Real>(shape: [usize; 3]) -> Formula<Launch2<
     Formula { operands: vec![vec![m, k], vec![n, k]], ..formula }
 }
 
-/// `relu(x·w + b + r)`.
 pub(crate) fn linear<T: Real>(shape: [usize; 3]) -> Formula<LaunchLinear<T>> {
     let [m, n, k] = shape;
     contraction::<T, _>("relu(matmul + b + r)", shape, &[&[n], &[m, n]], move |device| {
@@ -228,7 +219,6 @@ pub(crate) fn linear<T: Real>(shape: [usize; 3]) -> Formula<LaunchLinear<T>> {
     })
 }
 
-/// `gelu(x)·w + b`.
 pub(crate) fn gelu_linear<T: Real>(shape: [usize; 3]) -> Formula<LaunchRow<T>> {
     let [m, n, k] = shape;
     contraction::<T, _>("matmul(gelu(x)) + b", shape, &[&[n]], move |device| {

@@ -30,7 +30,6 @@ fuse! {
         (y, dq, dk, dv)
     }
 
-    /// The gradient of an embedding by its table.
     pub fn embedding_gradient(table: f32[V, N], ids: i32[S], g: f32[S, N]) -> f32[V, N] {
         grad(embedding(table, ids), wrt = table, cotangent = g)
     }
@@ -128,9 +127,7 @@ fn norm([m, n]: [usize; 2]) -> Case {
 /// Queries of a head up to which the host computes all scores of one head, to check gradients of keys and values.
 const MOST_QUERIES: usize = 1024;
 
-/// The score of a query and a key.
 struct Score {
-    /// Its weight in the result.
     weight: f64,
     /// The gradient of the scaled product.
     gradient: f64,

@@ -8,14 +8,11 @@ use super::measure::Times;
 pub(crate) struct Interleaved {
     /// Times per launch of the first and the second.
     pub(crate) times: [Times; 2],
-    /// Time of the second over time of the first.
     pub(crate) ratio: Ratio,
 }
 
-/// The ratio of two times.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Ratio {
-    /// Ratio of the medians.
     pub(crate) median: f64,
     /// Smallest ratio of two consecutive batches.
     pub(crate) low: f64,

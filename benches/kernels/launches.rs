@@ -22,7 +22,6 @@ use crate::{
 };
 
 fuse! {
-    /// The least work with two operands.
     pub fn step(x: f32[N], b: f32[N]) -> f32[N] {
         relu(x + b)
     }
@@ -30,7 +29,6 @@ fuse! {
 
 const ELEMENTS: usize = 1024;
 
-/// Launches of a round.
 const CALLS: u32 = 1024;
 
 /// Dispatches of the longer sequences.
@@ -147,7 +145,6 @@ fn by_hand(effort: Effort, hand: &mut ByHand) -> Spent {
     ))
 }
 
-/// `x` of zeros, `b` of ones.
 fn operands(device: &Device) -> Result<(Tensor1<f32>, Tensor1<f32>), Error> {
     Ok((Tensor1::zeros(device, [ELEMENTS])?, Tensor1::full(device, 1.0, [ELEMENTS])?))
 }

@@ -23,7 +23,6 @@ pub(crate) const FIRST_EVALUATION: &str = "--first-evaluation";
 /// Elements of vectors where only the host's time counts.
 const ELEMENTS: usize = 1024;
 
-/// Evaluations of a round.
 const CALLS: u32 = 1024;
 
 pub(crate) fn run(device: &Device, effort: Effort) -> Result<Vec<Measured>, Box<dyn std::error::Error>> {
@@ -126,7 +125,6 @@ fn row(device: &Device, elements: usize) -> Result<LazyTensor, Error> {
     Ok(Tensor1::<f32>::zeros(device, [elements])?.into())
 }
 
-/// `relu(x·w + b + r)`.
 fn product(device: &Device) -> Result<LazyTensor, Error> {
     let (x, w) = (matrix(device, [64, 96])?, matrix(device, [96, 128])?);
     x.matmul(&w)?.add(&row(device, 128)?)?.add(&matrix(device, [64, 128])?)?.relu()

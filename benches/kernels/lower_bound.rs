@@ -7,7 +7,6 @@ use fuse_gpu::{
     artifact::{Function, ParamKind, QuantizedSpec, Slot, SymbolSource, TensorSpec},
 };
 
-/// Bytes and dispatches of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Moved {
     /// Each operand and result of each kernel once; intermediate buffers between the passes of a kernel are not
@@ -35,7 +34,6 @@ impl Moved {
             let sizes = tensor.shape.iter().map(|size| size.eval(&extents));
             Some(sizes.product::<Option<u64>>()? * tensor.dtype.bytes())
         };
-        // Packed values and scales.
         let quantized_bytes = |spec: &QuantizedSpec| {
             let sizes = spec.shape.iter().map(|size| size.eval(&extents));
             let sizes: Vec<u64> = sizes.collect::<Option<_>>()?;
@@ -55,7 +53,6 @@ impl Moved {
             for slot in slots {
                 moved.bytes += match slot {
                     Slot::Param(index) => match &plan.params[usize::from(index)].kind {
-                        // Updated in place: read and written.
                         ParamKind::Tensor(tensor) if plan.updates.contains(&index) => 2 * bytes_of(tensor)?,
                         ParamKind::Tensor(tensor) => bytes_of(tensor)?,
                         ParamKind::Quantized(spec) => quantized_bytes(spec)?[0],

@@ -13,7 +13,6 @@ pub(crate) struct Effort {
     pub(crate) batches: usize,
     /// Least time of launches before the first batch.
     pub(crate) warm_up: Duration,
-    /// Intended time of a batch.
     pub(crate) batch_time: Duration,
 }
 
@@ -31,13 +30,11 @@ pub(crate) fn micros(time: Duration) -> f64 {
     time.as_nanos() as f64 / 1e3
 }
 
-/// The time of one launch, over batches.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Times {
     pub(crate) median: Duration,
     pub(crate) min: Duration,
     pub(crate) max: Duration,
-    /// Launches per batch.
     pub(crate) launches: u32,
 }
 
@@ -107,9 +104,7 @@ pub(crate) fn calibrate<E>(effort: Effort, mut batch: impl FnMut(u32) -> Result<
     }
 }
 
-/// GPU timestamps of a launch.
 pub(crate) struct Profiled {
-    /// The variants that ran, in order.
     pub(crate) variants: String,
     /// GPU time of one of many consecutive launches: the median over batches.
     pub(crate) time: Duration,

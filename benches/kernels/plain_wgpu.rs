@@ -83,7 +83,6 @@ impl Opened {
         self.wait();
     }
 
-    /// Waits for all submitted work.
     pub(crate) fn wait(&self) {
         let _ = self.device.poll(wgpu::PollType::wait_indefinitely());
     }

@@ -105,7 +105,6 @@ fn packed<Q: Bits>(shape: [usize; 2], axis: usize, words: Vec<u32>) -> Quantized
 /// A product with weights that are packed along `axis`; cycles through `turns` matrices.
 #[derive(Clone, Copy)]
 struct Product<Q: Bits> {
-    /// Rows M, columns N, depth K.
     shape: [usize; 3],
     axis: usize,
     turns: usize,

@@ -105,23 +105,18 @@ pub(crate) struct Pair {
     /// Elements of a pointwise chain, or the extent of a square product; `None` for blocks, which no plot shows over
     /// sizes.
     pub(crate) extent: Option<usize>,
-    /// True for matrix products.
     pub(crate) product: bool,
-    /// True if it needs 16-bit floats.
     pub(crate) f16: bool,
-    /// Fused and unfused.
     pub(crate) functions: [&'static Function; 2],
     pub(crate) shapes: Vec<Vec<usize>>,
     pub(crate) prepare: PreparePair,
 }
 
 impl Pair {
-    /// The formula with its dtype and [`GROUP`].
     pub(crate) fn name(&self) -> String {
         format!("{GROUP}{} {}", self.formula, dtype(self.f16))
     }
 
-    /// The key of its results.
     pub(crate) fn key(&self) -> Key<'_> {
         Key { case: self.formula, dtype: dtype(self.f16), size: &self.size }
     }
@@ -175,7 +170,6 @@ impl Extents {
         normed: &[[1, 384], [16, 384], [128, 384], [128, 1536], [4096, 384], [4096, 1536]],
     };
 
-    /// For software drivers.
     pub(crate) const QUICK: Self = Self {
         pointwise: &[1 << 16, 1 << 20],
         products: &[16, 64, 128],

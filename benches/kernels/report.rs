@@ -22,7 +22,6 @@ use crate::measure::{Times, micros};
 
 #[derive(Clone, Copy)]
 pub(crate) struct Spent {
-    /// All calls.
     pub(crate) times: Times,
     /// A call that submits nothing, if calls were timed alone.
     pub(crate) recording: Option<Duration>,
@@ -42,11 +41,8 @@ impl Spent {
     }
 }
 
-/// A cost of the host.
 pub(crate) struct Cost {
-    /// The operation.
     pub(crate) case: &'static str,
-    /// Its time.
     pub(crate) spent: Spent,
     /// The time of the same in hand-written wgpu.
     pub(crate) by_hand: Option<Spent>,
@@ -106,14 +102,12 @@ impl Report {
         self.add(Line::Cost(cost.line()))
     }
 
-    /// Adds a case that was not measured.
     pub(crate) fn leave_out(&mut self, key: Key<'_>, reason: String) -> std::io::Result<()> {
         let Key { case, dtype, size } = key;
         let [way, case, dtype, size] = [OURS, case, dtype, size].map(str::to_owned);
         self.add(Line::LeftOut(LeftOut { way, case, dtype, size, reason }))
     }
 
-    /// The result of an earlier case.
     pub(crate) fn find(&self, key: Key<'_>) -> Option<Time> {
         self.results.find(OURS, key)
     }
@@ -123,7 +117,6 @@ impl Report {
         self.results.roof()
     }
 
-    /// True if a cost was measured.
     pub(crate) fn has_cost(&self, case: &str) -> bool {
         self.results.costs.iter().any(|cost| cost.case == case)
     }
@@ -144,7 +137,6 @@ impl Report {
         self.results.times.is_empty() && self.results.costs.is_empty() && self.results.pairs.is_empty()
     }
 
-    /// Every table that has rows.
     pub(crate) fn tables(&self, bars: &Bars) -> String {
         Table::ALL.map(|table| table.show(&self.results, bars)).join("\n")
     }

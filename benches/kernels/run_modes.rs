@@ -12,7 +12,7 @@ use crate::{
     report::Report,
 };
 
-/// What is measured and printed of each case.
+/// The measurements and outputs of each case.
 #[derive(clap::Args, Clone, Copy)]
 pub(crate) struct Detail {
     /// Every plan of each function, not only the one that a launch picks
@@ -132,7 +132,6 @@ fn ways(function: &'static Function) -> Vec<Way> {
     ways
 }
 
-/// The reason why a case has no time.
 #[derive(Debug)]
 pub(crate) enum Failure {
     Launch(fuse_gpu::Error),

@@ -117,18 +117,15 @@ pub(crate) struct Case {
     shapes: Vec<Vec<usize>>,
 }
 
-/// Properties of a case before it is measured.
 pub(crate) struct Known {
     pub(crate) class: String,
     pub(crate) sizes: Vec<u64>,
     /// The variant that a tuning chooses, with its reason.
     pub(crate) chosen: String,
     pub(crate) decision: String,
-    /// Variants that can run.
     pub(crate) schedules: Vec<String>,
 }
 
-/// The cases of a search.
 pub(crate) fn grid(quick: bool) -> Vec<Case> {
     all(&if quick { shapes::quick_grid() } else { shapes::grid() })
 }
@@ -154,7 +151,6 @@ fn siblings_of<T: Float>(quick: bool) -> impl Iterator<Item = Case> {
     })
 }
 
-/// A copy of `elements`.
 pub(crate) fn moved(elements: usize) -> Case {
     let name = format!("copy f32 {elements}");
     Case { name, kernels: copies::KERNELS, function: &copies::FUNCTION, shapes: vec![vec![elements]] }
@@ -167,7 +163,6 @@ pub(crate) fn product([m, n, k]: [usize; 3]) -> Case {
     Case { name, kernels: linear::KERNELS, function: linear::function::<f32>(), shapes }
 }
 
-/// The cases that judge a table.
 pub(crate) fn held_out(quick: bool) -> Vec<Case> {
     all(&if quick { shapes::quick_held_out() } else { shapes::held_out() })
 }
@@ -279,7 +274,6 @@ impl Case {
         (info.features.f16 || self.dtypes().all(|dtype| dtype != DType::F16)) && largest <= info.limits.binding_bytes
     }
 
-    /// Uploads arguments with values that differ.
     pub(crate) fn inputs(&self, device: &Device) -> Result<Inputs, Error> {
         let input = |(shape, dtype): (&Vec<usize>, DType)| match dtype {
             DType::F16 => noisy::<f16>(device, shape),

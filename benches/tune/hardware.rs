@@ -28,10 +28,8 @@ const TILE: usize = 128;
 /// The fraction of a unit that one workgroup of [`VARIANT`] keeps busy, as on the H200.
 const BUSY: f64 = 0.9;
 
-/// Depth of the product of one workgroup.
 const DEPTH: usize = 2048;
 
-/// Measured hardware parameters for the cost model.
 pub(crate) fn measure(device: &Device) -> Result<Hardware, Error> {
     let assumed = device.hardware();
     let launch = seconds(device, &cases::moved(1))?;

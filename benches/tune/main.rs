@@ -310,7 +310,6 @@ impl Session<'_> {
         found.map(Some).map_err(|error| format!("{}: {error}", case.name()).into())
     }
 
-    /// The existing table.
     fn kept(&self) -> Result<Option<Table>, Box<dyn Error>> {
         let Some(file) = self.options.out.as_ref().filter(|file| file.exists()) else { return Ok(None) };
         let table = Table::load(file)?;
@@ -348,7 +347,6 @@ fn merge_least(into: &mut Option<Table>, found: Table) {
     }
 }
 
-/// The tuning without tables.
 fn cost_model() -> Tuning {
     Tuning::native().without_built_in_tables()
 }

@@ -24,7 +24,6 @@ pub(crate) struct Shapes {
     pub(crate) attentions: Vec<[usize; 5]>,
 }
 
-/// The sizes of a search on GPUs.
 pub(crate) fn grid() -> Shapes {
     // Close to each other where tiles of 32 to 128 fill the machine or not: the fastest variant changes from one to the
     // next.

@@ -10,6 +10,7 @@ use crate::{
     results::Results,
 };
 
+/// A named plot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
     /// The suffix of its file's name.

@@ -73,6 +73,7 @@ pub struct Run {
     pub commit: String,
 }
 
+/// Peak rates of the adapter in this run, with hand-written kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Roof {
     /// Bandwidth of a large copy, in 10⁹ bytes per second.

@@ -60,6 +60,7 @@ const GRID: RGBColor = RGBColor(221, 221, 221);
 const FONT: &str = "sans-serif";
 const LEGEND_LINE: i32 = 22;
 
+/// Lines and points over two axes.
 pub fn chart(chart: &Chart<'_>) -> Result<String, Box<dyn Error>> {
     let finite = |points: &[(f64, f64)]| {
         points.iter().copied().filter(|(x, y)| x.is_finite() && y.is_finite()).collect::<Vec<_>>()

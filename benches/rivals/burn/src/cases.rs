@@ -18,7 +18,6 @@ pub(crate) struct Measured {
     pub(crate) times: Times,
     /// Floating-point operations, counted as in `benches/kernels`.
     pub(crate) flops: f64,
-    /// Bytes of operands and results.
     pub(crate) bytes: f64,
 }
 
@@ -212,7 +211,6 @@ impl Case<'_> {
     }
 }
 
-/// An element of `f(x)·w`.
 fn dot([n, k]: [usize; 2], i: usize, f: fn(f64) -> f64) -> f64 {
     (0..k).map(|d| f(A.at(i / n * k + d)) * B.at(d * n + i % n)).sum()
 }

@@ -13,7 +13,6 @@ pub(crate) struct Effort {
     pub(crate) batches: usize,
     /// Least time of iterations before the first batch.
     pub(crate) warm_up: Duration,
-    /// Intended time of a batch.
     pub(crate) batch_time: Duration,
 }
 
@@ -22,7 +21,6 @@ pub(crate) struct Times {
     pub(crate) median: f64,
     pub(crate) min: f64,
     pub(crate) max: f64,
-    /// Iterations of a batch.
     pub(crate) iterations: u32,
 }
 
