@@ -100,7 +100,6 @@ fn data(device: &Device) -> Result<(Tensor2<f32>, Tensor1<i32>), fuse_gpu::Error
     Ok((Tensor2::from_vec(device, pixels, [BATCH, PIXELS])?, Tensor1::from_vec(device, digits, [BATCH])?))
 }
 
-/// Weights and moments before the first step.
 type Start = ([Tensor2<f32>; 2], [Tensor1<f32>; 2], [Tensor2<f32>; 4]);
 
 fn start(device: &Device) -> Result<Start, fuse_gpu::Error> {

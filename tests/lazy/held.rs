@@ -77,7 +77,6 @@ fn it_is_computed_again_once() -> Result<(), Error> {
     assert_eq!(counted(&device, || d.eval())?.1, 2);
     assert!(a.is_evaluated()?);
     assert_eq!(counted(&device, || a.sub(&c)?.eval())?.1, 1);
-    // Random numbers are reproduced.
     let h = x.dropout(0.5, 7)?;
     let total = h.sum(())?.to_vec_blocking::<f32>()?[0];
     assert!(!h.is_evaluated()?);

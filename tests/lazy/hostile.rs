@@ -36,7 +36,6 @@ fn same_unfused(device: &Device, record: impl Fn() -> Result<Vec<LazyTensor>, Er
     Ok(fused)
 }
 
-/// `a · b` in `f64`.
 fn product(a: &[f32], b: &[f32], [m, k, n]: [usize; 3]) -> Vec<f64> {
     let at = |i: usize| (0..k).map(|j| f64::from(a[i / n * k + j]) * f64::from(b[j * n + i % n])).sum();
     (0..m * n).map(at).collect()

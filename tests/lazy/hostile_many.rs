@@ -39,7 +39,6 @@ fn residual(depth: usize) -> Result<(), Error> {
     Ok(())
 }
 
-/// The loss and the gradients of [`residual`] in `f64`.
 fn residual_on_host(x: &[f32], weights: &[(LazyTensor, Vec<f32>)]) -> (f64, Vec<Vec<f32>>) {
     let cells = || (0..ROWS).flat_map(|row| (0..WIDTH).map(move |column| (row, column)));
     let mut states: Vec<Vec<f64>> = vec![x.iter().map(|&x| x.into()).collect()];
@@ -277,7 +276,6 @@ fn within_a_limit_of_code() -> Result<(), Error> {
         let stats = stats(&device);
         assert_eq!((stats.dropped, stats.evaluations), (2 * round + 4, 2 * round + 5));
         assert!(stats.code_bytes <= limit, "{stats}");
-        // Its pipelines were evicted as well.
         assert_eq!(device.pipelines(), 1);
     }
     // With room for both, the most recently used stays.

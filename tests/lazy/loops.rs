@@ -28,7 +28,6 @@ fn rows(values: &[f32], columns: usize, from: usize, to: usize) -> Vec<f64> {
     values[from * columns..to * columns].iter().map(|&x| f64::from(x)).collect()
 }
 
-/// The product of matrices `[m, k]` and `[k, n]`.
 fn product(a: &[f64], b: &[f64], [m, k, n]: [usize; 3]) -> Vec<f64> {
     let at = |place: usize| (0..k).map(|j| a[place / n * k + j] * b[j * n + place % n]).sum();
     (0..m * n).map(at).collect()

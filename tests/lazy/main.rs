@@ -25,7 +25,6 @@ fn random<const D: usize>(device: &Device, shape: [usize; D], seed: u64) -> Tens
     Tensor::<f32, D>::randn(device, shape, seed).expect("memory")
 }
 
-/// A random lazy tensor, with its values.
 fn lazy<const D: usize>(device: &Device, shape: [usize; D], seed: u64) -> (LazyTensor, Vec<f32>) {
     let tensor = random(device, shape, seed);
     let values = tensor.to_vec_blocking().expect("values");

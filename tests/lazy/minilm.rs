@@ -55,7 +55,6 @@ impl Norm {
     }
 }
 
-/// Splits the features into heads, as a batch axis.
 fn heads(x: &LazyTensor) -> Result<LazyTensor, Error> {
     x.reshape([x.dim(0), x.dim(1), Dim::from(HEADS), Dim::from(WIDTH / HEADS)])?.permute(&[0, 2, 1, 3])
 }
@@ -151,7 +150,6 @@ fn uniform<const D: usize>(
     fuse_gpu::Tensor::from_vec(device, values.iter().map(|x| (2.0 * x - 1.0) * scale + offset).collect(), shape)
 }
 
-/// Lengths from 1 to `length`.
 fn lengths(device: &Device, batch: usize, length: usize) -> Result<Tensor1<i32>, fuse_gpu::Error> {
     let lengths = (0..batch).map(|text| (length - text * (length - 1) / batch) as i32).collect();
     Tensor1::from_vec(device, lengths, [batch])

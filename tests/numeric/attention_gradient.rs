@@ -222,7 +222,6 @@ fn layouts_and_work_around() {
     sweep.finish();
 }
 
-/// Scores of any size, and NaN.
 #[test]
 fn special_numbers() {
     let mut sweep = Sweep::new("special numbers").with_loose_numbers();

@@ -11,7 +11,6 @@ fn device() -> Device {
     device.expect("an adapter that binds one buffer more than kernels do")
 }
 
-/// The functions of a block, with bounds-checked shaders.
 fn checked_programs(source: &str) -> Vec<Program> {
     compile(source).iter().map(|program| program.checked().expect("it compiles")).collect()
 }

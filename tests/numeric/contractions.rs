@@ -320,7 +320,6 @@ const DEEP: Sizes<'static> = &[
     [("M", 3), ("N", 13), ("K", 1)],
 ];
 
-/// Extents of 0 along one axis.
 const EMPTY: Sizes<'static> =
     &[[("M", 4), ("N", 8), ("K", 0)], [("M", 0), ("N", 8), ("K", 4)], [("M", 4), ("N", 0), ("K", 4)]];
 

@@ -41,7 +41,6 @@ const LEAST_ELEMENTS: usize = 4;
 /// values are not.
 const LOOSE_SHARE: f64 = 0.15;
 
-/// Random data of a program.
 type Drawn = (Vec<Step>, [usize; 4], u64);
 
 /// Runs `check` for programs of a form, reports their number, and returns the share of loose ranges. `file` keeps failures.

@@ -14,7 +14,6 @@ use fuse_test_support::{Numbers, compile, thorough};
 
 const MIB: u64 = 1 << 20;
 
-/// Budget of tensors.
 const BUDGET: u64 = 140 * MIB;
 
 /// Allowance for driver, shaders and allocators.

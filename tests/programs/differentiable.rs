@@ -19,7 +19,6 @@ mod activations {
 fuse! {
     use crate::differentiable::activations::soft;
 
-    /// A layer with a residual connection.
     #[differentiable]
     pub fn layer(x: f32[B, H], w: f32[H, H], b: f32[H]) -> f32[B, H] {
         x + soft(matmul(x, w) + b)

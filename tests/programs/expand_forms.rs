@@ -41,7 +41,6 @@ block! { SOURCE:
         relu(matmul(x, w) + b + r)
     }
 
-    /// x·s for both float types.
     pub(crate) fn scaled<T: Float>(x: T[M, N], s: T) -> T[M, N] {
         x * s
     }

@@ -6,7 +6,6 @@ use fuse_gpu::{Device, Error, Tensor0, Tensor1, Tensor2, fuse, kernels::optimize
 fuse! {
     use fuse_gpu::kernels::optimizers::{adamw, adamw_matrix};
 
-    /// Logits of a two-layer network.
     fn scores(x: f32[B, K], w: f32[K, H], b: f32[H], v: f32[H, C]) -> f32[B, C] {
         matmul(relu(matmul(x, w) + b), v)
     }
@@ -216,7 +215,6 @@ fn what_shares_memory_with_an_update_has_the_old_values() {
     swap::<f32>(&mut same, &mut x).unwrap();
     assert_eq!(same.to_vec_blocking().unwrap(), squared);
     assert_eq!((x.to_vec_blocking().unwrap(), twin.to_vec_blocking().unwrap()), (old.clone(), old.clone()));
-    // A refused call changes nothing.
     let error = mix(&mut x, &Tensor2::zeros(&device, [4, 5]).unwrap()).unwrap_err().to_string();
     assert!(error.contains("`w`") && error.contains('5'), "{error}");
     assert_eq!((x.to_vec_blocking().unwrap(), twin.to_vec_blocking().unwrap()), (old.clone(), old));

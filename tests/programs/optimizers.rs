@@ -48,7 +48,6 @@ fn close<const D: usize>(found: &Tensor<f32, D>, expected: &[f64], tolerance: f6
 const COUNT: usize = 41;
 const STEPS: usize = 5;
 
-/// The gradient of a step.
 fn gradient(device: &Device, step: usize) -> Tensor1<f32> {
     Tensor1::randn(device, [COUNT], 100 + step as u64).unwrap()
 }
@@ -234,7 +233,6 @@ struct State {
     count: Tensor0<f32>,
     /// `w`, its first and second moments, and those of `v`.
     matrices: [Tensor2<f32>; 6],
-    /// `b` and its moments.
     vectors: [Tensor1<f32>; 3],
 }
 

@@ -8,7 +8,6 @@ mod activations {
     use fuse_gpu::fuse;
 
     fuse! {
-        /// x·tanh(x) + offset(x).
         pub fn wave(x: f32[M, N]) -> f32[M, N] {
             x * tanh(x) + offset(x)
         }
@@ -42,7 +41,6 @@ mod activations {
         fuse! {
             use super::offset;
 
-            /// A private function of the enclosing module.
             pub(crate) fn shifted(x: f32[M, N]) -> f32[M, N] {
                 offset(x) - 3.0
             }

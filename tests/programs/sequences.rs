@@ -3,7 +3,6 @@
 use fuse_gpu::{Device, Error, Tensor1, Tensor2, fuse};
 
 fuse! {
-    /// relu(x·w + b).
     pub fn layer<T: Float>(x: T[M, K], w: T[K, N], b: T[N]) -> T[M, N] {
         relu(matmul(x, w) + b)
     }

@@ -3,7 +3,6 @@
 use fuse_gpu::{Device, Error, Tensor1, Tensor2, fuse};
 
 fuse! {
-    /// Logits of a two-layer network.
     fn scores(x: f32[B, K], w: f32[K, H], b: f32[H], v: f32[H, C]) -> f32[B, C] {
         matmul(tanh(matmul(x, w) + b), v)
     }
@@ -55,7 +54,6 @@ const POINTS: usize = 93;
 const CLASSES: usize = 3;
 const HIDDEN: usize = 37;
 
-/// Three spiral arms.
 fn arms() -> (Vec<f32>, Vec<i32>) {
     let point = |i: usize| {
         let (class, t) = (i % CLASSES, (i / CLASSES) as f32 / (POINTS / CLASSES) as f32);

@@ -66,7 +66,6 @@ fn legal(kernel: &KernelExplanation) -> Vec<&str> {
     kernel.variants.iter().filter(|(_, verdict)| verdict.is_ok()).map(|(name, _)| &**name).collect()
 }
 
-/// A tuning without tables.
 fn model() -> Tuning {
     Tuning::native().without_built_in_tables()
 }
@@ -214,7 +213,6 @@ fn a_programs_table_comes_before_others() {
     assert_eq!(explain(&device, &tuning, &product::FUNCTION, &shapes).chosen.as_deref(), Some("tile 32x32x32"));
     let tuning = tuning.with_table(table("another class", &sizes, &["tile 32x32x32"]));
     assert_eq!(explain(&device, &tuning, &product::FUNCTION, &shapes).chosen.as_deref(), Some("tile 32x32x32"));
-    // Also in a device's own tuning.
     let tuned = Device::builder().tuning(tuning).build_blocking().unwrap();
     let explanation = only_kernel(tuned.explain(&product::FUNCTION, &shapes).unwrap());
     assert_eq!(explanation.chosen.as_deref(), Some("tile 32x32x32"));

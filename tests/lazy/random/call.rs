@@ -48,7 +48,6 @@ pub(crate) enum Size {
 }
 
 impl Size {
-    /// Evaluates it for values of these types.
     pub(crate) fn extent(&self, types: &[Type]) -> usize {
         match self {
             Self::Number(number) => *number,
@@ -78,7 +77,6 @@ pub(crate) struct Call {
     pub(crate) sizes: Vec<Size>,
     /// For reductions: keep the axes. For binary operations: use Rust's operator.
     pub(crate) flag: bool,
-    /// The target of a cast.
     pub(crate) dtype: DType,
     pub(crate) correction: u32,
 }
@@ -96,7 +94,6 @@ impl Call {
         Self { sizes, ..self }
     }
 
-    /// Its operands that are values.
     pub(crate) fn values(&self) -> impl Iterator<Item = usize> + '_ {
         self.operands.iter().filter_map(|operand| match operand {
             Arg::Value(value) => Some(*value),
@@ -405,7 +402,6 @@ impl Call {
         self.values().chain(self.sizes.iter().flat_map(Size::values)).collect()
     }
 
-    /// The number of its results.
     pub(crate) fn results(&self) -> usize {
         match (self.name, &self.sizes[..]) {
             ("split", sizes) => sizes.len().max(1),

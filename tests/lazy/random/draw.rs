@@ -15,7 +15,6 @@ use fuse_test_support::{
 
 use super::call::{Arg, Call, OPERATORS, Size, Type};
 
-/// Most elements of a value.
 pub(crate) const MAX_ELEMENTS: usize = 4096;
 
 const INDICES: [DType; 2] = [DType::I32, DType::U32];
@@ -108,14 +107,12 @@ pub(crate) fn names() -> Vec<&'static str> {
     table.chain(REDUCTIONS.iter().copied()).chain(OTHERS.iter().copied()).collect()
 }
 
-/// The distribution of programs.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Style {
     /// Percentage of choices that are made without regard to validity.
     pub(crate) wild: u64,
     /// True if all sizes are extents of values.
     pub(crate) open: bool,
-    /// True if all values are floats.
     pub(crate) floats: bool,
 }
 
@@ -257,7 +254,6 @@ impl Draw {
         (self.numbers.below(2 * rank.max(1) as u64) as i64 - rank) as i32
     }
 
-    /// Distinct axes of a value.
     fn some_axes(&mut self, rank: usize) -> Vec<i32> {
         if self.is_wild() {
             return (0..self.numbers.below(3)).map(|_| self.axis(rank)).collect();

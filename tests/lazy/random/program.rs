@@ -39,7 +39,6 @@ pub(crate) struct Gradient {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
-    /// The types of all values in order.
     types: Vec<Type>,
     steps: Vec<Step>,
     pub(crate) outputs: Vec<usize>,
@@ -105,7 +104,6 @@ impl Program {
         self.steps.iter().filter(|step| matches!(step, Step::Param)).count()
     }
 
-    /// The data of a parameter.
     fn input(&self, value: usize) -> Value {
         let Type { dtype, shape } = &self.types[value];
         data::ordinary(*dtype, shape, &mut Numbers::new(self.seed.wrapping_add(value as u64)))
@@ -401,7 +399,6 @@ struct Expected {
     values: Result<Vec<fuse_compiler::interp::Tensor<fuse_compiler::interp::Bounded>>, InterpError>,
 }
 
-/// The order of evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
     Together,

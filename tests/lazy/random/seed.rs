@@ -5,7 +5,6 @@ use std::io::Write as _;
 /// The seed without a repository.
 const FALLBACK: u64 = 0x6c61_7a79;
 
-/// The seed of this run, which it prints.
 pub(crate) fn seed(form: &str) -> u64 {
     let seed = fuse_test_support::seed(&["fuse-auto", "fuse-compiler", "fuse-runtime", "tests/lazy"], FALLBACK);
     say(form, &format!("seed {seed} (FUSE_SEED={seed} runs these again)"));

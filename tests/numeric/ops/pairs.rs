@@ -111,7 +111,6 @@ struct Known {
 }
 
 impl Known {
-    /// Formats the pairs.
     fn pairs(&self) -> Vec<String> {
         let pairs = self.pairs.iter().flat_map(|(first, second)| second.iter().map(move |second| (first, second)));
         pairs.map(|(first, second)| format!("{first}; {second}")).collect()

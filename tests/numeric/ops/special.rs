@@ -38,7 +38,6 @@ fn unary_numbers(dtype: DType) -> Vec<f64> {
     numbers
 }
 
-/// All pairs of special numbers.
 fn pairs(dtype: DType) -> (Value, Value) {
     let special = data::special(dtype);
     let x = special.iter().flat_map(|&x| special.iter().map(move |_| x)).collect();

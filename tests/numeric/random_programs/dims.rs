@@ -40,7 +40,6 @@ impl Dim {
     }
 }
 
-/// Shape in a program.
 pub(crate) fn dims_text(dims: &[Dim]) -> String {
     dims.iter().map(Dim::text).collect::<Vec<_>>().join(", ")
 }

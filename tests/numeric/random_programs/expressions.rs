@@ -8,14 +8,12 @@ use super::{
     generate::{MAX_ELEMENTS, Step},
 };
 
-/// Expression and shapes of its variables.
 #[derive(Clone, Debug)]
 pub(crate) struct Expression {
     pub(crate) source: String,
     pub(crate) shapes: Vec<(String, Vec<usize>)>,
 }
 
-/// Float subexpression and its shape.
 #[derive(Clone, Debug)]
 struct Value {
     text: String,

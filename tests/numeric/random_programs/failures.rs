@@ -15,7 +15,6 @@ pub(crate) struct Failures {
 }
 
 impl Failures {
-    /// Failures with this file name.
     pub(crate) fn of(file: &str) -> Self {
         let added = checkout().join("tests/numeric/random_programs").join(file);
         let found = scratch("random_programs").join(file);

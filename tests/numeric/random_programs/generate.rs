@@ -44,13 +44,13 @@ pub(crate) struct Value {
 
 #[derive(Clone, Debug)]
 enum Origin {
-    /// Tensor parameter, or host scalar.
-    Param { scalar: bool },
+    Param {
+        scalar: bool,
+    },
     /// `let name = text;`
     Let(String),
 }
 
-/// Builds a program from steps.
 pub(crate) struct Builder {
     pub(crate) values: Vec<Value>,
     extents: [usize; 4],

@@ -28,7 +28,6 @@ impl Builder {
         self.push_reduction(name, dtype, x, &axes, step);
     }
 
-    /// Position of an extreme element along one axis.
     pub(crate) fn position(&mut self, step: Step) {
         let numbers = |value: &Value| !value.dims.is_empty() && value.dtype != DType::Bool;
         let x = self.pick(step.operand, step.detail, DType::F32, numbers);

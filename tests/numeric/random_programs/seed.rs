@@ -5,7 +5,6 @@ use std::time::Duration;
 /// Seed without a repository.
 const FALLBACK: u64 = 0x6675_7365;
 
-/// Seed of this run.
 pub(crate) fn seed() -> u64 {
     fuse_test_support::seed(&["fuse-artifact", "fuse-compiler", "fuse-runtime", "tests/numeric"], FALLBACK)
 }

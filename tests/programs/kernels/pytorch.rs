@@ -3,7 +3,6 @@
 use fuse_gpu::{Device, Tensor, kernels};
 use serde_json::Value as Json;
 
-/// Allowed difference, relative to the expected value.
 const RELATIVE: f64 = 1e-5;
 
 /// Allowed difference after cancellation, relative to the largest value of the result.
@@ -33,7 +32,6 @@ impl Case {
         self.shaped(key, shape.try_into().unwrap())
     }
 
-    /// An input, reshaped.
     fn shaped<const D: usize>(&self, key: &str, shape: [usize; D]) -> Tensor<f32, D> {
         let data = self.values("inputs", key).into_iter().map(|x| x as f32).collect();
         Tensor::from_vec(&self.device, data, shape).unwrap()

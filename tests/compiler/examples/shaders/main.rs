@@ -22,7 +22,6 @@ use std::{
 use fuse_test_compiler::shader_hash;
 use fuse_test_support::{compile, corpus, patterns};
 
-/// Differences printed.
 const SHOWN: usize = 8;
 /// Characters of a difference before its start, and in total.
 const BEFORE: usize = 100;

@@ -181,7 +181,6 @@ impl<'a> Writer<'a> {
         let _ = writeln!(self.out, "{}{line}", "  ".repeat(self.depth));
     }
 
-    /// The number of an expression.
     fn expression(&mut self, handle: Handle<Expression>) -> String {
         if let Some(number) = self.numbers.get(&handle) {
             return format!("%{number}");

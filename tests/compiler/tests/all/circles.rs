@@ -78,7 +78,6 @@ fn circles_are_found() {
     assert_eq!(circle(&imports, "b"), None);
 }
 
-/// The imports of the files below `source`.
 fn imports(source: &Path) -> Imports {
     let of = |file: &Path| {
         let module = module_path(file.strip_prefix(source).unwrap());

@@ -169,7 +169,6 @@ fn tensor(json: &Json, dtype: DType) -> Value {
     Value::from_data(dtype, &shape, numbers("data").collect()).expect("as many numbers as the shape says")
 }
 
-/// Loads every case of the file.
 fn cases() -> Vec<Json> {
     let file: Json = serde_json::from_str(include_str!("../../../data/reference.json")).expect("valid JSON");
     file["cases"].as_array().expect("a list of cases").clone()

@@ -40,7 +40,6 @@ const STAGES: &[&[&str]] = &[
     &["compile"],
 ];
 
-/// Most lines of a file.
 const MAX_LINES: usize = 600;
 
 /// Module names that describe no purpose.

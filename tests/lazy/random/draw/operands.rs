@@ -29,7 +29,6 @@ impl Draw {
         Call::new("select", values)
     }
 
-    /// A right operand of a product.
     pub(super) fn right(&mut self, dtype: DType, left: &[usize]) -> usize {
         let rank = left.len();
         let mut shape = left.to_vec();
@@ -48,7 +47,6 @@ impl Draw {
         self.like(dtype, shape)
     }
 
-    /// A permutation of all axes.
     pub(super) fn order(&mut self, rank: usize) -> Vec<i32> {
         if self.is_wild() {
             return (0..rank).map(|_| self.axis(rank)).collect();

@@ -30,7 +30,6 @@ async fn run(sweep: &mut Sweep, device: &Device, program: &Program, inputs: &[Va
     } else {
         let arguments = Arguments::new(device, program, inputs).expect("inputs need no features");
         let refusal = match arguments.launch(program, None).await {
-            // Empty results need no kernel.
             Ok(results) => return assert!(results.iter().all(|result| result.data.is_empty()), "{results:?}"),
             Err(refusal) => refusal,
         };

@@ -101,7 +101,6 @@ impl Mock {
         method.call0(&self.script).expect("it does not fail");
     }
 
-    /// A counter of its log.
     fn count(&self, name: &str) -> usize {
         Self::get(&Self::get(&self.script, "log"), name).as_f64().expect("a count") as usize
     }
@@ -117,7 +116,6 @@ impl Mock {
         methods
     }
 
-    /// Makes its backend refuse a method.
     fn refuse(&self, method: &str) {
         let refused: js_sys::Set = Self::get(&self.script, "refuse").unchecked_into();
         refused.add(&method.into());
