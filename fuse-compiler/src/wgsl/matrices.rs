@@ -22,7 +22,7 @@ pub(super) const SIZE: u32 = AttentionCoopMatrix::SIZE;
 /// Vectors of four of a matrix.
 const VECTORS: u32 = AttentionCoopMatrix::VECTORS;
 
-/// Rows of a matrix of which an invocation has a vector, [`HALF_ROWS`] apart.
+/// Rows of a matrix in which an invocation has a vector, [`HALF_ROWS`] apart.
 pub(super) const HALVES: usize = 2;
 /// Rows of a half.
 const HALF_ROWS: u32 = SIZE / HALVES as u32;

@@ -318,48 +318,48 @@ impl<'k> Shader<'k> {
         let code = self.code(workgroup_size, mode);
         let mut text = String::new();
         if self.f16 {
-            text += "enable f16;\n";
+            wgsl += "enable f16;\n";
         }
         if self.coop_matrix > 0 {
             let _ = writeln!(text, "enable {};", dialect.matrix_extension());
         }
-        if !text.is_empty() {
-            text += "\n";
+        if !wgsl.is_empty() {
+            wgsl += "\n";
         }
         if !self.uniforms.is_empty() {
-            text += "struct Params {\n";
+            wgsl += "struct Params {\n";
             for (_, name, ty) in &self.uniforms {
-                let _ = writeln!(text, "  {name}: {},", print::type_name(self.arena, *ty));
+                let _ = writeln!(wgsl, "  {name}: {},", print::type_name(self.arena, *ty));
             }
-            let _ = writeln!(text, "}}\n\n{UNIFORM_BLOCK}");
+            let _ = writeln!(wgsl, "}}\n\n{UNIFORM_BLOCK}");
         }
         for (i, buffer) in self.bindings.iter().enumerate() {
             let mode = if buffer.binding.writable || self.pins_loads { "read_write" } else { "read" };
             let ty = storage_type(buffer.binding.dtype, buffer.lanes);
-            let _ = writeln!(text, "@group(0) @binding({}) var<storage, {mode}> {}: array<{ty}>;", i + 1, buffer.name);
+            let _ = writeln!(wgsl, "@group(0) @binding({}) var<storage, {mode}> {}: array<{ty}>;", i + 1, buffer.name);
         }
-        text += NON_FINITE;
+        wgsl += NON_FINITE;
         for (name, default) in &self.constants {
-            text += &constants::declaration(name, default);
-            text.push('\n');
+            wgsl += &constants::declaration(name, default);
+            wgsl.push('\n');
         }
         for (name, default) in [(constants::FAST_MATH, "false"), (constants::ROUNDS, "1u")] {
             if code.contains(name) {
-                text += &constants::declaration(name, default);
-                text.push('\n');
+                wgsl += &constants::declaration(name, default);
+                wgsl.push('\n');
             }
         }
         if let Some(checks) = &checks {
-            text += &constants::declaration(constants::FIRST_PLACE, "0u");
-            text += IndexChecks::HELPERS;
-            text += &checks.places();
+            wgsl += &constants::declaration(constants::FIRST_PLACE, "0u");
+            wgsl += IndexChecks::HELPERS;
+            wgsl += &checks.places();
         }
-        text.push('\n');
-        text += &code;
+        wgsl.push('\n');
+        wgsl += &code;
         #[cfg(feature = "verify")]
-        self.verify(&text);
+        self.verify(&wgsl);
         Pass {
-            wgsl: text.into(),
+            wgsl: wgsl.into(),
             bindings: self.bindings.into_iter().map(|buffer| buffer.binding).collect::<Vec<_>>().into(),
             uniforms: self.uniforms.into_iter().map(|(uniform, ..)| uniform).collect::<Vec<_>>().into(),
             grid,
@@ -369,9 +369,9 @@ impl<'k> Shader<'k> {
         }
     }
 
-    /// Verifies the kernel with the source `text`.
+    /// Verifies the kernel with the source `wgsl`.
     #[cfg(feature = "verify")]
-    fn verify(&self, text: &str) {
+    fn verify(&self, wgsl: &str) {
         use crate::kernel::verify::{Global, Module};
         let global = |name: &str, ty, uniform| Global { name: name.to_owned(), ty, uniform };
         let vector = Ty::vector(Scalar::U32, 3);
@@ -403,7 +403,7 @@ impl<'k> Shader<'k> {
         }
         let module = Module { arena: self.arena, globals, functions, main: &self.main };
         if let Err(error) = module.verify() {
-            panic!("{error} in\n{text}");
+            panic!("{error} in\n{wgsl}");
         }
     }
 
