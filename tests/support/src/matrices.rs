@@ -53,7 +53,7 @@ fn variant(variant: &Variant) -> Option<Variant> {
     let mut software = variant.clone();
     software.features = Features { f16: variant.features.f16, ..Features::default() };
     for pass in software.passes.to_mut() {
-        pass.wgsl = text(&pass.wgsl.text(), size).into();
+        pass.wgsl = without_matrices(&pass.wgsl.text(), size).into();
     }
     Some(software)
 }
@@ -70,7 +70,7 @@ struct Loaded {
 }
 
 /// Rewrites a shader without cooperative matrices.
-fn text(wgsl: &str, size: u32) -> String {
+fn without_matrices(wgsl: &str, size: u32) -> String {
     let each = size * size / 32;
     let lines: Vec<&str> = wgsl.lines().collect();
     let sums: Vec<&str> = lines.iter().filter_map(|line| declared_sum(line)).collect();
@@ -80,28 +80,28 @@ fn text(wgsl: &str, size: u32) -> String {
     }
     let place = |name: &str| each as usize * sums.iter().position(|sum| *sum == name).unwrap_or(sums.len());
     let (mut loaded, mut products): (HashMap<String, Loaded>, Vec<Product>) = (HashMap::new(), vec![]);
-    let mut text: Vec<String> = vec![];
+    let mut output: Vec<String> = vec![];
     for line in lines {
         let code = line.trim();
         if (code == "workgroupBarrier();" || code.starts_with("coopStoreT(")) && !products.is_empty() {
-            text.push(multiply(size, &std::mem::take(&mut products)));
+            output.push(multiply(size, &std::mem::take(&mut products)));
         }
         if code == "enable wgpu_cooperative_matrix;" || is_subgroup_input(code) {
             continue;
         }
-        if code == ") {" && text.last().is_some_and(|last| last.contains("local_invocation_index")) {
-            text.push(line.to_owned());
-            text.push("let subgroup = local / 32u;".to_owned());
-            text.push("let subgroup_lane = local % 32u;".to_owned());
-            text.push(format!("var matrix_sums = array<f32, {}>();", each as usize * sums.len()));
+        if code == ") {" && output.last().is_some_and(|last| last.contains("local_invocation_index")) {
+            output.push(line.to_owned());
+            output.push("let subgroup = local / 32u;".to_owned());
+            output.push("let subgroup_lane = local % 32u;".to_owned());
+            output.push(format!("var matrix_sums = array<f32, {}>();", each as usize * sums.len()));
         } else if let Some(sum) = declared_sum(line) {
             // Inside a loop, each iteration resets the accumulator.
-            text.push(format!("for (var e = 0u; e < {each}u; e++) {{ matrix_sums[{}u + e] = 0.0; }}", place(sum)));
+            output.push(format!("for (var e = 0u; e < {each}u; e++) {{ matrix_sums[{}u + e] = 0.0; }}", place(sum)));
         } else if let Some((value, (name, bit))) = shuffled(code) {
-            text.push(format!(
+            output.push(format!(
                 "exchanged[local] = {value}; workgroupBarrier(); let {name} = exchanged[local ^ {bit}];"
             ));
-            text.push("workgroupBarrier();".to_owned());
+            output.push("workgroupBarrier();".to_owned());
         } else if let Some((name, load)) = code.strip_prefix("let ").and_then(|rest| rest.split_once(" = coopLoad")) {
             let (array, at, stride) = pointer(load.split_once(">>(").map_or(load, |(_, arguments)| arguments));
             loaded.insert(name.to_owned(), Loaded { array, at, stride, by_rows: load.starts_with('T') });
@@ -111,20 +111,20 @@ fn text(wgsl: &str, size: u32) -> String {
             products.push(Product { sum: place(sum), lhs: loaded[a].clone(), rhs: loaded[b].clone() });
         } else if let Some((sum, target)) = code.strip_prefix("coopStoreT(").and_then(|rest| rest.split_once(", ")) {
             let element = sum_in_memory(target, size);
-            text.push(of_each_element(each, &format!("{element} = matrix_sums[{}u + e];", place(sum))));
+            output.push(of_each_element(each, &format!("{element} = matrix_sums[{}u + e];", place(sum))));
         } else if let Some((sum, load)) = code.split_once(" = coopLoadT<") {
             let element = sum_in_memory(load.split_once(">>(").map_or(load, |(_, arguments)| arguments), size);
-            text.push(of_each_element(each, &format!("matrix_sums[{}u + e] = {element};", place(sum))));
+            output.push(of_each_element(each, &format!("matrix_sums[{}u + e] = {element};", place(sum))));
         } else {
-            text.push(line.to_owned());
+            output.push(line.to_owned());
         }
     }
-    let mut text = text.join("\n") + "\n";
-    if text.contains("exchanged[") {
+    let mut source = output.join("\n") + "\n";
+    if source.contains("exchanged[") {
         // A workgroup has at most 1024 invocations.
-        text.insert_str(text.find("\n@compute").unwrap_or(0), "\nvar<workgroup> exchanged: array<f32, 1024>;");
+        source.insert_str(source.find("\n@compute").unwrap_or(0), "\nvar<workgroup> exchanged: array<f32, 1024>;");
     }
-    text
+    source
 }
 
 /// `value`, `name` and `bit` of `let name = subgroupShuffleXor(value, bit);`.
