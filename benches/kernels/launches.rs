@@ -115,7 +115,7 @@ pub(crate) fn cost<E>(
     Ok(Spent { times: Times::of(times, calls), recording: Some(Times::of(recording, calls).median) })
 }
 
-/// The lower quartile: among calls of which some submit, one that does not.
+/// The lower quartile: a call that does not submit, since only some do.
 fn quartile(times: &mut [Duration]) -> Duration {
     times.sort();
     times[times.len() / 4]

@@ -73,7 +73,7 @@ fn of_width<Q: Bits>(shape: [usize; 3], kernels: [Kernel<Q>; 2]) -> Vec<Case> {
 /// More bytes than any GPU cache holds.
 const UNCACHED: usize = 200 << 20;
 
-/// The number of matrices of so many bits that together exceed any cache.
+/// The number of matrices of this bit width that together exceed any cache.
 fn turns([_, n, k]: [usize; 3], bits: usize) -> usize {
     (UNCACHED * 8 / (n * k * bits).max(1)).clamp(2, 96)
 }

@@ -5,7 +5,7 @@ use fuse_gpu::{Arg, Device, Error, Tensor2, fuse};
 use super::{Entry, Output, Sample, Size, operand};
 
 fuse! {
-    /// Three pointwise operations: one dispatch, and no value in between goes through memory.
+    /// Three pointwise operations: one dispatch, and no intermediate value is materialized.
     #[webnn]
     pub(super) fn gate(a: f32[M, N], b: f32[M, N], c: f32[M, N]) -> f32[M, N] {
         sigmoid(a * b + c)

@@ -13,14 +13,14 @@ use wasm_bindgen_test::wasm_bindgen_test;
 
 use crate::device;
 
-/// Each program runs with one of so many of its variants, and with the one the runtime chooses: a software adapter
+/// Each program runs with one in this many of its variants, and with the one the runtime chooses: a software adapter
 /// takes about a second to compile a large one. `--thorough` runs all.
 const SHARED_AMONG: usize = 16;
 
 /// Extents of `N`: empty, odd, and more than a workgroup of vectors.
 const EXTENTS: &[usize] = &[0, 5, 257];
 
-/// One of so many operation programs runs, others for each operand access. `--thorough` runs all.
+/// One in this many operation programs runs, different ones for each operand access. `--thorough` runs all.
 const EVERY: usize = 4;
 
 /// Runs a program, or checks that it is refused if the device lacks a feature.
