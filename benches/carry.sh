@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
-# Measures on a machine without this repository's toolchain: the benchmark's binary, PyTorch and Burn in turns.
+# Measures on a machine without this repository's toolchain: the benchmark's binary, PyTorch and Burn, interleaved.
 #
 #   carry.sh OUT KERNELS [BURN]
 #
 # OUT is the folder of results, KERNELS the benchmark's binary, BURN that of benches/rivals/burn. bars.toml and
 # rivals/pytorch.py are taken from beside this file. Environment: FUSE_COMMIT (the commit of the binaries), FUSE_ADAPTER.
-# Results in OUT, one file per part; join those that are wanted with `cargo xtask report OUT/*.jsonl --store NAME`.
+# Results in OUT, one file per part; join them with `cargo xtask report OUT/*.jsonl --store NAME`.
 #
-# The parts in turns take about ten minutes on an H200; `FULL=1` adds everything else, in runs of their own after them.
+# The interleaved parts take about ten minutes on an H200; `FULL=1` adds everything else, in separate runs after them.
 set -uo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 out="$1" kernels="$2" burn="${3:-}"
 mkdir -p "$out"
 status=0
 
-# Runs a part of the measurement for at most some seconds; its failure does not end the others.
+# Runs a part of the measurement with a time limit; its failure does not end the others.
 part() {
     local name="$1" seconds="$2" start="$SECONDS"
     shift 2

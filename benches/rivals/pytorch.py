@@ -63,7 +63,7 @@ def values(seed, shape, device):
     mask = 0xFFFFFFFF
     index = torch.arange(count, dtype=torch.int64, device=device)
     mixed = (index ^ ((seed * 0x9E3779B9) & mask)) & mask
-    # Products of 32-bit numbers exceed 64 bits: in halves.
+    # Products of 32-bit numbers exceed 64 bits, so they are computed in halves.
     low, high = mixed & 0xFFFF, mixed >> 16
     hashed = (low * 0x85EBCA6B + (((high * 0x85EBCA6B) & 0xFFFF) << 16)) & mask
     return ((hashed >> 25) - 64).to(torch.float64).div_(64.0).reshape(shape)
@@ -115,7 +115,7 @@ def normalized(x, gamma, beta):
     return functional.gelu(functional.layer_norm(x, (x.shape[1],), gamma, beta, 1e-5))
 
 
-# Of a form of its own: its weights are not what is multiplied.
+# Separate, because its weights are dequantized before the product.
 EIGHT_BITS = "matmul, 8-bit weights"
 
 CASES = {
@@ -206,7 +206,7 @@ class GradientCase:
             wide = [tensor.double().detach().requires_grad_() for tensor in self.operands]
             with torch.enable_grad():
                 self.expected = [tensor.detach() for tensor in self.of(self.formula, *wide)]
-        # Elements that are read and written, as in benches/kernels.
+        # Elements read and written, as in benches/kernels.
         self.bytes = self.of.moved * self.operands[0].element_size()
 
     def call(self, compiled=None):
@@ -429,7 +429,7 @@ def wanted(options):
 def run(options):
     start = time.perf_counter()
     cuda = options.device == "cuda"
-    # Products in f32 are products in f32.
+    # No TF32: products of f32 are computed in f32.
     torch.backends.cuda.matmul.allow_tf32 = False
     torch.set_grad_enabled(False)
     torch.manual_seed(0)

@@ -1,4 +1,4 @@
-// What the page asks of the module of Rust: one request at a time, each answered with progress and a result or an error.
+// Requests from the page to the Rust module, one at a time, each answered with progress and a result or an error.
 import init, { Engine, ModelFile } from "./fuse_web_page.js";
 
 let engine;
@@ -21,7 +21,7 @@ const methods = {
     const weights = await download("model/model.safetensors", (share) => progress("fetching", share));
     progress("uploading", 1);
     engine.open_model(weights, tokenizer);
-    // The first text makes the browser compile the shaders: now, and not when the visitor waits for an answer.
+    // The first text makes the browser compile the shaders: now, not while the visitor waits for an answer.
     progress("compiling", 1);
     await engine.find("ready", "ready", () => {});
   },
@@ -31,7 +31,7 @@ const methods = {
   },
 };
 
-/** Answers `{ id, method, args }` through `post`, after the requests before it. */
+/** Answers `{ id, method, args }` through `post`, after earlier requests. */
 export function answer({ id, method, args }, post) {
   last = last.then(async () => {
     try {
@@ -49,7 +49,7 @@ async function get(file) {
   return response;
 }
 
-/** A file as it arrives: each part goes to the module's memory, and no second copy is held. */
+/** A file under download: each part goes to the module's memory, without a second copy. */
 async function download(file, progress) {
   const response = await get(file);
   const size = Number(response.headers.get("content-length") ?? 0);

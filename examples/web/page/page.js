@@ -1,8 +1,8 @@
-// What the visitor sees and does. The engine runs in a worker (engine.js); here is nothing that takes long.
+// The user interface. The engine runs in a worker (engine.js), so nothing here takes long.
 
 const find = (selector, within = document) => within.querySelector(selector);
 const sections = { play: find("#play"), search: find("#search"), tune: find("#tune") };
-/** By which keys tables are kept in local storage. */
+/** Prefix of the keys of stored tables in local storage. */
 const KEPT = "fuse tuning, ";
 let kernels = [];
 let inspected;
@@ -23,7 +23,7 @@ function receive({ id, progress, result, error }) {
   else request.resolve(result);
 }
 
-/** Asks the engine for something; `progress` is told `{ what, share }`. */
+/** Sends a request to the engine; calls `progress` with `{ what, share }`. */
 function ask(method, args = {}, progress = () => {}) {
   return new Promise((resolve, reject) => {
     asked += 1;
@@ -50,7 +50,7 @@ async function connect() {
   }
 }
 
-/** Runs a part's work: its state, progress and errors are shown in its section, and one thing runs at a time. */
+/** Runs a section's task, one at a time, and shows its state, progress and errors. */
 async function run(section, begin, work) {
   const [status, bar] = [find(".status", section), find("progress", section)];
   if (find("[data-state=busy]", document.body)) return;
@@ -72,7 +72,7 @@ async function run(section, begin, work) {
   enable();
 }
 
-/** Buttons that can do something now. */
+/** Enables the buttons that can be used now. */
 function enable() {
   const ready = document.body.dataset.state === "ready" && !find("main [data-state=busy]");
   for (const button of document.querySelectorAll("main form button, #play-all, #forget")) button.disabled = !ready;
@@ -108,7 +108,7 @@ function list() {
   find("#play-size").addEventListener("change", show);
 }
 
-/** The chosen kernel: what it is, and its texts. */
+/** Shows the chosen kernel: description and sources. */
 async function show() {
   const kernel = chosen();
   find("#summary").textContent = kernel.summary;
@@ -141,7 +141,7 @@ const describe = ({ kernel, variant, decision, workgroups, possible, variants })
   `${kernel}: \`${variant}\`, ${workgroups.join(" + ")} workgroups, chosen by ${decision}\n` +
   `  of ${possible} variants that may run here (${variants} in all)`;
 
-/** The text of the chosen tab. */
+/** Shows the source of the chosen tab. */
 function read() {
   const tab = find("[role=tab][aria-selected=true]").id.replace("tab-", "");
   find("#text").textContent = !inspected ? "…" : inspected.error ?? texts[tab](inspected);
@@ -209,7 +209,7 @@ function plot(figure, rows, [first, second]) {
   svg.replaceChildren(element("line", { class: "axis", x1: left, x2: left, y1: 0, y2: rows.length * height }));
   for (const [index, { name, size, ways }] of rows.entries()) {
     const top = index * height + 8;
-    // A round that was disturbed ends where the scale does, and does not push the others together.
+    // Clamped to the scale, so that a disturbed round does not compress the others.
     const largest = Math.max(...ways.map(({ ms }) => ms));
     const x = (ms) => left + scale * Math.min(ms / largest, 1.02);
     svg.append(element("text", { class: "name", x: 0, y: top + 16 }, name));
@@ -277,7 +277,7 @@ async function tune(kernel, size, seconds, progress) {
     stored = "Used until you leave (this browser lets the page store nothing):";
   }
   tell(table, stored);
-  // What differs between two times of the same variant is noise.
+  // Differences between two times of the same variant are noise.
   const same = tuned.variant === before.variant;
   if (same) find("#gain").hidden = true;
   else plot(find("#gain"), [{ name: kernel.title, size, ways: [tuned, before] }], ["tuned", "default"]);

@@ -1,4 +1,4 @@
-// The engine in a thread of its own, so that the page never waits for it.
+// Runs the engine in its own thread, so that the page never waits for it.
 import { answer } from "./engine.js";
 
 self.onmessage = ({ data }) => answer(data, (reply) => self.postMessage(reply));

@@ -1,15 +1,15 @@
-// A WebNN in JavaScript: the interfaces of the IDL, which convert and check arguments as Web IDL says, over plain computations
-// on arrays, as the specification's definitions of operations say. Stricter than browsers where a caller's mistake would pass
-// silently: unknown members of dictionaries and arguments too many are errors.
+// A WebNN mock: the interfaces of the IDL convert and check arguments as in Web IDL, and operations are computed on plain arrays
+// as the specification defines them. Stricter than browsers where a mistake would pass silently: unknown dictionary members and
+// surplus arguments are errors.
 //
-// Evaluates to a function of the IDL (what `build.rs` made of it), which gives `{ install, uninstall, log, refuse }`.
+// Evaluates to a function of the IDL, as `build.rs` encodes it, which returns `{ install, uninstall, log, refuse }`.
 (idl) => {
   // ---- Web IDL ----
 
   const state = new WeakMap();
   const classes = {};
   const log = { methods: new Set(), builds: 0, dispatches: 0, writes: 0, reads: 0, live: 0 };
-  // Methods that the mock's backend does not have.
+  // Methods that the mock's backend refuses.
   const refuse = new Set();
 
   const fail = (what) => { throw new TypeError(what); };
@@ -70,7 +70,7 @@
     }
   }
 
-  /** The arguments, converted for the first overload that takes them, and which one that is. */
+  /** The arguments, converted for the first overload that accepts them, and the index of that. */
   function resolve(overloads, given, what) {
     let problem;
     for (const [index, parameters] of overloads.entries()) {
@@ -114,13 +114,13 @@
         if (!behave) throw new DOMException(`the mock has no ${what}`, "NotSupportedError");
         return behave(state.get(object), object, converted, overload);
       };
-      // What a promise will be is decided when it is asked for, and known later.
+      // The outcome of a promise is decided when it is requested, and known later.
       Class.prototype[method] = promises
         ? function (...given) {
           try {
             const result = run(this, given);
             return new Promise((resolve, reject) => {
-              // A promise of a tensor's content is rejected where the tensor is destroyed before.
+              // A promise of a tensor's content is rejected if the tensor is destroyed first.
               const content = state.get(given[0]);
               setTimeout(() => (method === "readTensor" && content.destroyed
                 ? reject(new DOMException("the tensor was destroyed while it was read", "InvalidStateError"))
@@ -147,7 +147,7 @@
   const count = (shape) => shape.reduce((product, extent) => product * extent, 1);
   const same = (a, b) => a.length === b.length && a.every((x, i) => x === b[i]);
 
-  /** Steps between neighbors along the axes of `shape`, seen as of `rank` axes; 0 where `shape` repeats. */
+  /** Strides of `shape`, padded to `rank` axes; 0 where it broadcasts. */
   function strides(shape, rank) {
     const steps = new Array(rank).fill(0);
     let step = 1;
@@ -196,7 +196,7 @@
     for (const { dataType } of operands) if (!allowed.includes(dataType)) fail(`${what} does not take ${dataType}`);
   };
 
-  /** Per element of operands that broadcast. */
+  /** Elementwise, with broadcasting. */
   const elementwise = (what, allowed, compute, result) => (builder, _, converted) => {
     const options = converted[converted.length - 1];
     const operands = owned(builder, converted.slice(0, -1));
@@ -394,7 +394,7 @@
 
   const operand = (builder, content) => make("MLOperand", { builder, ...content });
 
-  /** The contents of operands, which must be of the builder. */
+  /** The contents of operands, which must belong to the builder. */
   const owned = (builder, operands) => operands.map((of) => {
     const content = state.get(of);
     if (content.builder !== builder) fail("an operand of another builder");
@@ -448,7 +448,7 @@
         const { inputs: wantedInputs, outputs: wantedOutputs, context: own } = state.get(graph);
         if (own !== context) fail("dispatch: a graph of another context");
         for (const of of [...inputs.values(), ...outputs.values()]) usable(context, of, "dispatch");
-        // A tensor may be several inputs, but nothing else twice.
+        // A tensor may be several inputs, but an output must be distinct from all others.
         const written = [...outputs.values()];
         if (new Set(written).size !== written.length || written.some((of) => [...inputs.values()].includes(of))) {
           fail("dispatch: an output tensor is given twice");
