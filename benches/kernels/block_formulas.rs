@@ -26,7 +26,6 @@ pub(crate) type LaunchProductNorm<T> =
 pub(crate) type LaunchSum<const D: usize, const R: usize> =
     fn(&Tensor<f32, D>, &mut Tensor<f32, R>) -> Result<(), Error>;
 
-/// A formula with operands of these shapes and `flops` operations.
 fn block<T: Real, L>(
     name: &'static str,
     operands: &[&[usize]],
@@ -154,7 +153,6 @@ fn attention_of<T: Real>(
     })
 }
 
-/// Cosines of the rows of x with those of y.
 pub(crate) fn cosine<T: Real>([m, n, k]: [usize; 3]) -> Formula<Launch2<Tensor2<T>>> {
     block::<T, _>("cosine", &[&[m, k], &[n, k]], &[m, n], 2.0 * (m * n * k) as f64, move |device| {
         let (x, y) = (upload::<T, 2>(device, A, [m, k])?, upload::<T, 2>(device, B, [n, k])?);

@@ -114,7 +114,6 @@ fn norm<T: Real>([m, n]: [usize; 2]) -> Case {
     Case::of(formula, format!("{m}x{n}"), function, norm_gelu::launch_into)
 }
 
-/// The size of an attention: heads, queries, keys and columns.
 pub(crate) fn attention_size([heads, queries, keys]: [usize; 3]) -> String {
     format!("{heads}x{queries}x{keys}x{HEAD}")
 }

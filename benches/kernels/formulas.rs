@@ -79,7 +79,6 @@ pub(crate) fn upload<T: Real, const R: usize>(
     Tensor::from_vec(device, values.vec(count), shape)
 }
 
-/// A formula over vectors of `n` elements with `operations` per element.
 fn chain<T: Real, L>(
     name: &'static str,
     n: usize,

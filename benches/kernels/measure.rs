@@ -39,7 +39,6 @@ pub(crate) struct Times {
 }
 
 impl Times {
-    /// The times of batches of `launches`, at least one batch.
     pub(crate) fn of(mut times: Vec<Duration>, launches: u32) -> Self {
         times.sort();
         Self { median: times[times.len() / 2], min: times[0], max: times[times.len() - 1], launches }

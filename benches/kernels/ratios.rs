@@ -96,11 +96,9 @@ fuse! {
 /// Prefix of the names of pairs, which cases lack.
 const GROUP: &str = "fused/";
 
-/// An expression at one size, as a fused and an unfused function.
 pub(crate) struct Pair {
     /// The formula, without its dtype.
     pub(crate) formula: &'static str,
-    /// The size: elements, or rows, columns and depth of the product.
     pub(crate) size: String,
     /// Elements of a pointwise chain, or the extent of a square product; `None` for blocks, which no plot shows over
     /// sizes.

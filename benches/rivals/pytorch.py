@@ -115,7 +115,7 @@ def normalized(x, gamma, beta):
     return functional.gelu(functional.layer_norm(x, (x.shape[1],), gamma, beta, 1e-5))
 
 
-# Separate, because its weights are dequantized before the product.
+# Separate, because the weights it multiplies are quantized from the operand.
 EIGHT_BITS = "matmul, 8-bit weights"
 
 CASES = {

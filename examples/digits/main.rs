@@ -66,7 +66,6 @@ fn right(network: &impl Network, (x, digits): &Batch) -> Result<f64, fuse_gpu::E
     Ok(right as f64 / found.len() as f64)
 }
 
-/// Draws the loss of each epoch, one line per seed.
 fn draw(losses: &[Vec<f32>], path: &Path) -> Result<(), Box<dyn Error>> {
     let area = SVGBackend::new(path, (640, 400)).into_drawing_area();
     area.fill(&WHITE)?;

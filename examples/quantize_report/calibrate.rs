@@ -90,7 +90,6 @@ impl Reference {
     }
 }
 
-/// Quantizes all linear layers from the first to the last.
 pub(crate) fn quantize(case: &Case, model: &HostModel, reference: &Reference) -> anyhow::Result<QuantizedModel> {
     let (mut model, mut codes) = (model.clone(), vec![]);
     let mut rows = reference.embedded.clone();

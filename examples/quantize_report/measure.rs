@@ -54,7 +54,6 @@ pub(crate) struct Outcome {
 }
 
 impl<'a> Yardstick<'a> {
-    /// Embeds the sentences with the unquantized model, on device and host.
     pub(crate) fn new(
         device: &'a Device,
         (weights_file, weights): &'a (PathBuf, Vec<u8>),

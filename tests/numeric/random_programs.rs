@@ -128,7 +128,6 @@ fn turns(seed: u64) -> Turns {
     [fused.then_some(seed >> 3), unfused.then_some(seed >> 8)]
 }
 
-/// Compiles a program, runs it fused and unfused, and compares.
 fn check_program(program: &Program, seed: u64, [others, unfused]: Turns) -> Result<Outcome, String> {
     let mut outcome = Outcome::default();
     for fused in try_compile(&program.source)? {

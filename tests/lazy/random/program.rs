@@ -30,7 +30,6 @@ enum Step {
     Call(Call, usize),
 }
 
-/// Gradients of the sum of all elements of some values.
 #[derive(Clone, Debug)]
 pub(crate) struct Gradient {
     of: Vec<usize>,
@@ -58,7 +57,6 @@ impl Program {
         Self { types: vec![], steps: vec![], outputs: vec![], gradient: None, seed }
     }
 
-    /// Draws a program of `calls` calls, and counts refused ones.
     pub(crate) fn draw(device: &Device, seed: u64, calls: usize, style: Style) -> Result<(Self, Verdicts), String> {
         let (mut draw, mut program) = (Draw::new(seed, style), Self::new(seed));
         let mut values = vec![];
@@ -415,7 +413,6 @@ pub(crate) fn type_of(value: &LazyTensor) -> Type {
     Type { dtype: value.dtype().expect("recorded"), shape: value.shape().expect("recorded") }
 }
 
-/// Checks that the source is a correct program without warnings.
 pub(crate) fn correct(text: &str) -> Result<(), String> {
     let tokens = text.parse().map_err(|error| format!("{error}\n{text}"))?;
     let items = fuse_compiler::front::items(tokens);
