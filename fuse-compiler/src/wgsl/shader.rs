@@ -316,12 +316,12 @@ impl<'k> Shader<'k> {
         let checks = (dialect == Dialect::Checked).then(IndexChecks::default);
         let mode = Mode { checks: checks.as_ref(), chromium: dialect == Dialect::Chromium };
         let code = self.code(workgroup_size, mode);
-        let mut text = String::new();
+        let mut wgsl = String::new();
         if self.f16 {
             wgsl += "enable f16;\n";
         }
         if self.coop_matrix > 0 {
-            let _ = writeln!(text, "enable {};", dialect.matrix_extension());
+            let _ = writeln!(wgsl, "enable {};", dialect.matrix_extension());
         }
         if !wgsl.is_empty() {
             wgsl += "\n";
@@ -409,13 +409,13 @@ impl<'k> Shader<'k> {
 
     /// Functions, structures, variables and the entry point.
     fn code(&self, workgroup_size: u32, mode: Mode<'_>) -> String {
-        let mut text = self.helpers.text();
+        let mut wgsl = self.helpers.text();
         for item in &self.items {
             match item {
-                Item::Function(function) => text += &print::function(self.arena, mode, function),
-                Item::Structure(ty) => text += &print::structure(self.arena, *ty),
+                Item::Function(function) => wgsl += &print::function(self.arena, mode, function),
+                Item::Structure(ty) => wgsl += &print::structure(self.arena, *ty),
                 Item::Variable { space, name, ty } => {
-                    let _ = writeln!(text, "var<{space}> {name}: {};", print::type_name(self.arena, *ty));
+                    let _ = writeln!(wgsl, "var<{space}> {name}: {};", print::type_name(self.arena, *ty));
                 }
             }
         }
@@ -428,13 +428,13 @@ impl<'k> Shader<'k> {
         } else if mode.checks.is_some() {
             let parameters: Vec<String> = inputs().map(|(_, name, ty)| format!("{name}: {ty}")).collect();
             let names: Vec<&str> = inputs().map(|(_, name, _)| *name).collect();
-            let _ = write!(text, "fn fuse_main({}) {{\n{main}}}\n", parameters.join(", "));
+            let _ = write!(wgsl, "fn fuse_main({}) {{\n{main}}}\n", parameters.join(", "));
             main = format!("  fuse_main({});\n{}", names.join(", "), IndexChecks::REPORT);
         }
         let inputs: String =
             inputs().map(|(builtin, name, ty)| format!("  @builtin({builtin}) {name}: {ty},\n")).collect();
-        let _ = write!(text, "\n@compute @workgroup_size({workgroup_size})\nfn main(\n{inputs}) {{\n{main}}}\n");
-        text
+        let _ = write!(wgsl, "\n@compute @workgroup_size({workgroup_size})\nfn main(\n{inputs}) {{\n{main}}}\n");
+        wgsl
     }
 }
 
