@@ -25,7 +25,6 @@ mod row_prologue;
 mod row_tile;
 pub mod second_pass;
 pub mod shader;
-mod slice;
 mod stage;
 mod tiles;
 pub mod weighted_sum;

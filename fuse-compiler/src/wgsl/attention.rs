@@ -30,7 +30,7 @@ use super::{
     operand::Operand,
     second_pass,
     shader::{Shader, lane_coordinates},
-    stage::Staged,
+    stage::{Elements, Slice, is_multiple},
 };
 use crate::{
     fusion::{
@@ -139,12 +139,12 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// An input with `lanes` elements per load.
-    fn operand(self, input: Input, lanes: u32) -> Operand<'a> {
+    /// An input with as many elements per load as buffers are bound with.
+    fn operand(self, input: Input) -> Operand<'a> {
         let (body, value) = self.program(input);
         let [summed, outer] = self.axes(input);
         let lane_axis = if self.direction(input) == Direction::Depth { summed } else { outer };
-        let (group, prefix) = (self.group, input.prefix());
+        let (group, prefix, lanes) = (self.group, input.prefix(), self.buffer_lanes());
         Operand { group, body, value: *value, prefix, lanes, buffer_lanes: lanes, lane_axis }
     }
 
@@ -153,15 +153,34 @@ impl<'a> Source<'a> {
         if let schedule::Attention::Tile(tile) = self.scheduled.schedule { tile.lanes } else { LANES }
     }
 
-    /// An input as a staged operand, with `lanes` elements per load.
-    fn staged(self, extents: &Extents<'a>, input: Input, lanes: u32) -> Staged<'a> {
-        let (along, summed) = match input {
+    /// An input that passes through slices of a shape (steps, and elements of a step).
+    fn elements(
+        self,
+        extents: &Extents<'a>,
+        input: Input,
+        slice: Slice<'a>,
+        (shape, invocations): ([u32; 2], u32),
+    ) -> Elements<'a> {
+        let ([end, extent], summed) = match input {
             Input::Query => ([extents.depth, extents.queries()], &self.attention.depth),
             Input::Key => ([extents.depth, extents.keys()], &self.attention.depth),
             Input::Value => ([extents.keys(), extents.columns()], &self.attention.keys),
         };
-        let (operand, direction, axes) = (self.operand(input, lanes), self.direction(input), self.axes(input));
-        Staged { operand, direction, axes, extents: along, summed, batch: extents.axes.batch() }
+        Elements {
+            operand: self.operand(input),
+            row_prologue: None,
+            direction: self.direction(input),
+            axes: self.axes(input),
+            batch: extents.axes.batch(),
+            origin: None,
+            extent,
+            end: (!is_multiple(summed, shape[0])).then_some(end),
+            shape,
+            invocations,
+            repeats_last: true,
+            slice,
+            stored: false,
+        }
     }
 
     /// The walk over the keys of this attention.

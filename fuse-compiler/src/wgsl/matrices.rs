@@ -12,8 +12,7 @@ use fuse_artifact::{
 use super::{
     epilogue::{Axes, finish_call},
     shader::{Shader, lane_coordinates},
-    slice::{Lines, Slice},
-    stage::is_multiple,
+    stage::{Advance, LineStage, Lines, is_multiple},
 };
 use crate::kernel::{Arena, Block, Order, Role, Scalar, Ty, Val};
 
@@ -184,8 +183,14 @@ impl<'k> Places<'k> {
         })
     }
 
-    /// Accumulates the products of a subgroup's weights, which are in an array, and the values of a slice.
-    pub(super) fn multiply_values(&self, b: &mut Block<'k>, slice: &Slice<'k>, weights: Val<'k>, sums: &Matrices<'k>) {
+    /// Adds the products of a subgroup's weights, which lie in an array, and the values of a slice to sums.
+    pub(super) fn multiply_values(
+        &self,
+        b: &mut Block<'k>,
+        slice: &LineStage<'k>,
+        weights: Val<'k>,
+        sums: &Matrices<'k>,
+    ) {
         for m in 0..slice.extents.lines / SIZE {
             b.scope(|b| {
                 let mut factors = vec![];
@@ -205,8 +210,8 @@ impl<'k> Places<'k> {
     }
 }
 
-/// Loads the matrix of a slice at this line and element, counted in matrices.
-fn of_slice<'k>(slice: &Slice<'k>, [line, element]: [u32; 2], order: Order) -> Val<'k> {
+/// The matrix of a slice at these lines and elements of lines, in matrices.
+fn of_slice<'k>(slice: &LineStage<'k>, [line, element]: [u32; 2], order: Order) -> Val<'k> {
     let stride = slice.extents.line_vectors();
     slice.array.matrix_at(line * SIZE * stride + element * SIZE / LANES, stride, order).load(factor(Role::B))
 }
@@ -217,7 +222,12 @@ pub(super) fn declare_sums<'k>(arena: &'k Arena, b: &mut Block<'k>, name: &str, 
 }
 
 /// The products of a subgroup's rows and the keys of a slice, matrices `{name}{r}_{m}`.
-pub(super) fn multiply_keys<'k>(b: &mut Block<'k>, slice: &Slice<'k>, rows: &Matrices<'k>, name: &str) -> Matrices<'k> {
+pub(super) fn multiply_keys<'k>(
+    b: &mut Block<'k>,
+    slice: &LineStage<'k>,
+    rows: &Matrices<'k>,
+    name: &str,
+) -> Matrices<'k> {
     let keys = slice.extents.lines / SIZE;
     let products = declare_sums(slice.array.arena(), b, name, [rows.len() as u32, keys]);
     for m in 0..keys as usize {
@@ -250,10 +260,15 @@ impl<'k> Keys<'k> {
         Self { count, step, last }
     }
 
-    /// Walks over the keys. While a step multiplies, the next slices of `ahead` are loaded into registers.
-    pub(super) fn walk(&self, b: &mut Block<'k>, ahead: &[Slice<'k>], step: impl FnOnce(&mut Block<'k>, Val<'k>)) {
+    /// How slices of keys follow each other.
+    pub(super) fn advance(&self) -> Advance<'k> {
+        self.last.map_or(Advance::Lines, Advance::Clamped)
+    }
+
+    /// Walks over the keys. While a step multiplies, the next slices of `ahead` are on their way into registers.
+    pub(super) fn walk(&self, b: &mut Block<'k>, ahead: &[LineStage<'k>], step: impl FnOnce(&mut Block<'k>, Val<'k>)) {
         let [begin, end] = ["key_begin", "key_end"].map(|name| self.count.arena().name(name, Ty::U32));
-        let fetch = |b: &mut Block<'k>, first| ahead.iter().for_each(|slice| slice.fetch(b, first, self.last));
+        let fetch = |b: &mut Block<'k>, first| ahead.iter().for_each(|slice| slice.fetch(b, first));
         b.when(begin.lt(end), |b| fetch(b, begin));
         b.range("k0", begin, end, self.step, |b, k0| {
             ahead.iter().for_each(|slice| slice.fill(b));

@@ -9,7 +9,7 @@ use super::{
     attention::VECTOR,
     rank_one,
     shader::Shader,
-    stage::{Stage, swizzle},
+    stage::{ElementStage, Slice, swizzle},
 };
 use crate::kernel::{Block, Ty, Val};
 
@@ -130,7 +130,7 @@ impl<'k> RowTile<'k> {
         &self,
         b: &mut Block<'k>,
         sums: Sums<'k>,
-        lhs: &Stage<'k>,
+        lhs: &Slice<'k>,
         place: impl Fn(Val<'k>, u32) -> Val<'k>,
     ) {
         let steps = self.shape.depth_step;
@@ -143,7 +143,7 @@ impl<'k> RowTile<'k> {
         }
         for d in 0..steps {
             let rows = places.iter().filter(|(_, turn, _)| *turn == lhs.turn(d));
-            let rows = rows.map(|&(_, _, at)| lhs.array().at(at + d * self.row_vectors()));
+            let rows = rows.map(|&(_, _, at)| lhs.array.at(at + d * self.row_vectors()));
             self.add_step(b, sums, rows, d);
         }
     }
@@ -180,7 +180,7 @@ impl<'k> RowTile<'k> {
         &self,
         shader: &mut Shader<'k>,
         b: &mut Block<'k>,
-        (sums, values): (Sums<'k>, &Stage<'k>),
+        (sums, values): (Sums<'k>, &ElementStage<'k>),
         [k0, key_end]: [Val<'k>; 2],
         [begin, end]: [u32; 2],
         next: impl FnOnce(&mut Shader<'k>, &mut Block<'k>),

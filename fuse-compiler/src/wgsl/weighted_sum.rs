@@ -15,7 +15,7 @@ use super::{
     names::Names,
     operand::Operand,
     shader::Shader,
-    stage::Staged,
+    stage::{Elements, Slice, is_multiple},
 };
 use crate::{
     fusion::{
@@ -85,15 +85,35 @@ impl<'a> Source<'a> {
         shader.uniform(Uniform::Extent { axis: (self.batch() + 3 + product) as u8 })
     }
 
-    /// An input as a staged operand.
-    fn staged(self, shader: &mut Shader<'a>, extents: &Extents<'a>, input: Input) -> Staged<'a> {
-        let (along, summed) = match input {
+    /// An input that passes through slices of a shape (steps, and elements of a step).
+    fn elements(
+        self,
+        shader: &mut Shader<'a>,
+        extents: &Extents<'a>,
+        input: Input,
+        slice: Slice<'a>,
+        shape: [u32; 2],
+    ) -> Elements<'a> {
+        let ([end, extent], summed) = match input {
             Input::Lhs(i) => ([self.depth(shader, i), extents.queries()], &self.sum.products[i].depth),
             Input::Rhs(i) => ([self.depth(shader, i), extents.keys()], &self.sum.products[i].depth),
             Input::Value(_) => ([extents.keys(), extents.columns()], &self.sum.keys),
         };
-        let (operand, direction, axes) = (self.operand(input), self.direction(input), self.axes(input));
-        Staged { operand, direction, axes, extents: along, summed, batch: extents.axes.batch() }
+        Elements {
+            operand: self.operand(input),
+            row_prologue: None,
+            direction: self.direction(input),
+            axes: self.axes(input),
+            batch: extents.axes.batch(),
+            origin: None,
+            extent,
+            end: (!is_multiple(summed, shape[0])).then_some(end),
+            shape,
+            invocations: self.scheduled.schedule.invocations(),
+            repeats_last: true,
+            slice,
+            stored: false,
+        }
     }
 
     /// The reduced axis of an input's space, and the other one.

@@ -27,7 +27,7 @@ use crate::{
         matrices::{HALVES, Keys, Matrices, Places, SIZE, declare_sums, multiply_keys},
         names::Names,
         shader::Shader,
-        slice::{Lines, Slice, SliceExtents},
+        stage::{LineStage, Lines, SliceExtents},
     },
 };
 
@@ -84,7 +84,7 @@ struct MatrixKernel<'a, 'k> {
     local: Val<'k>,
     keys: Keys<'k>,
     /// The slices of keys and of values.
-    slices: [Slice<'k>; 2],
+    slices: [LineStage<'k>; 2],
     queries: Matrices<'k>,
     outputs: Matrices<'k>,
     /// This invocation's rows of each matrix.
@@ -107,18 +107,18 @@ impl<'a, 'k> MatrixKernel<'a, 'k> {
         b.when(local.eq(0), |b| b.set(grown.at(0), 0));
         let places = Places::bind(shader, b, [tile.rows, tile.keys], (strips, 1));
         let lines = |shader: &mut Shader<'k>, b: &mut Block<'k>, input, line_axis| {
-            let operand = source.operand(input, LANES);
+            let operand = source.operand(input);
             let stride = shader.uniform(Uniform::Stride { access: operand.loads()[0], axis: line_axis as u8 });
             Lines::bind(shader, b, &operand, stride, &batch)
         };
+        let keys = Keys::bind(b, (extents.keys(), &source.attention.keys), tile.keys);
         let axis = source.batch();
         let slices = [(Input::Key, axis + 1, tile.depth, key_array), (Input::Value, axis, tile.columns, value_array)];
         let slices = slices.map(|(input, line_axis, elements, array)| {
             let source = lines(shader, b, input, line_axis);
             let extents = SliceExtents { lines: tile.keys, elements, invocations: tile.invocations() };
-            Slice::declare(shader, b, source, array, extents)
+            LineStage::declare(shader, b, source, keys.advance(), array, extents)
         });
-        let keys = Keys::bind(b, (extents.keys(), &source.attention.keys), tile.keys);
         let queries = lines(shader, b, Input::Query, axis);
         let row_matrices = tile.rows / SIZE;
         let queries = places.load_rows(b, queries, "q", [row_matrices, tile.depth / SIZE]);
@@ -154,7 +154,7 @@ impl<'a, 'k> MatrixKernel<'a, 'k> {
         let ahead = if self.tile.own_values { &self.slices[..] } else { &self.slices[..1] };
         self.keys.walk(b, ahead, |b, k0| {
             if !self.tile.own_values {
-                values.fetch(b, k0, self.keys.last);
+                values.fetch(b, k0);
             }
             let products = multiply_keys(b, keys, &self.queries, "s");
             let scores = self.read_scores(b, &products, k0);

@@ -35,7 +35,7 @@ pub(super) fn load<'k>(
     [step, outer]: [Val<'k>; 2],
     exists: Option<Val<'k>>,
 ) -> Val<'k> {
-    let operand = source.operand(input, LANES);
+    let operand = source.operand(input);
     let place = if input == Input::Query { [outer, step] } else { [step, outer] };
     let at: Vec<Val<'k>> = extents.axes.batch().into_iter().chain(place).collect();
     let value = read(shader, &operand, &at);

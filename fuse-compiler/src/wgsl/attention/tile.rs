@@ -24,7 +24,7 @@ use crate::{
         names::Names,
         row_tile::{RowTile, Shape, Sums, SumsType},
         shader::Shader,
-        stage::{Layout, Stage, is_multiple},
+        stage::{ElementStage, Slice, is_multiple},
     },
 };
 
@@ -45,8 +45,12 @@ pub(super) fn pass(source: Source<'_>, names: &Names, tile: AttentionTile) -> Pa
     let shape = Shape { rows: queries, invocation_rows: rows, across, keys, depth_step, value_step };
     let row_tile = RowTile::new(&shader, &mut b, shape, place.row0, [stage, weights]);
     let mut slices = |input, array, [steps, span]: [u32; 2], swizzled| {
-        let layout = Layout { array, steps, span, invocations: tile.invocations(), swizzled };
-        Stage::new(&mut shader, &mut b, source.staged(&extents, input, tile.lanes), layout)
+        let slice = Slice::of_steps(array, span, swizzled);
+        ElementStage::declare(
+            &mut shader,
+            &mut b,
+            source.elements(&extents, input, slice, ([steps, span], tile.invocations())),
+        )
     };
     // Resident queries are written once, and read by few invocations at a time.
     let query = slices(Input::Query, query_tile, [depth_step, queries], !resident);
@@ -75,9 +79,9 @@ struct AttentionKernel<'k> {
     /// Workgroup array for partial maxima and sums of rows.
     row_parts: Val<'k>,
     scores: SumsType,
-    query: Stage<'k>,
-    key: Stage<'k>,
-    value: Stage<'k>,
+    query: ElementStage<'k>,
+    key: ElementStage<'k>,
+    value: ElementStage<'k>,
 }
 
 /// The state of an invocation's rows: maximum scores and sums of exponentials in vectors of four rows, and the outputs.
@@ -156,7 +160,7 @@ impl<'k> AttentionKernel<'k> {
             b.workgroup_barrier();
             b.when((d0 + step).lt(depth), |b| self.fetch_keys(b, [d0 + step, k0]));
             b.otherwise(|b| self.fetch_values(b, k0));
-            self.row_tile.add_products(b, scores, &self.query, |rows, turn| {
+            self.row_tile.add_products(b, scores, &self.query.slice, |rows, turn| {
                 let moved = if turn > 0 { rows ^ turn } else { rows };
                 if self.tile.resident { d0 * self.row_tile.row_vectors() + moved } else { moved }
             });

@@ -16,51 +16,13 @@ use super::{MatmulKernel, epilogue, is_partial, slices::Side};
 use crate::{
     kernel::{Block, Order, Role, Scalar, Ty, Val},
     schedule::contraction::Direction,
-    wgsl::slice::{Lines, SliceExtents},
+    wgsl::stage::{Advance, LineStage, Lines, SliceExtents},
 };
 
 /// A vector of a slice.
 const SLICE_VECTOR: Ty = Ty::vector(Scalar::F16, LANES);
 /// A vector of sums.
 const SUM_VECTOR: Ty = Ty::vector(Scalar::F32, LANES);
-
-/// An operand's slices on their way from memory into workgroup memory, by whole lines.
-pub(super) struct LineStage<'k> {
-    source: Lines<'k>,
-    direction: Direction,
-    /// The first vector of the tile in the operand.
-    first: Val<'k>,
-    /// The slice in workgroup memory.
-    array: Val<'k>,
-    extents: SliceExtents,
-    /// This invocation's vector in the operand and in the slice.
-    at: Val<'k>,
-    to: Val<'k>,
-    /// For each load, its line's place in the operand and its register.
-    loads: Vec<(Val<'k>, Val<'k>)>,
-}
-
-impl<'k> LineStage<'k> {
-    /// Loads the slice that starts at depth `step` into registers.
-    pub(super) fn fetch(&self, b: &mut Block<'k>, step: Val<'k>) {
-        let Lines { prefix, buffer, stride, .. } = self.source;
-        let step = match self.direction {
-            Direction::Depth => self.first + step / 4,
-            Direction::Outer => self.first + step * stride,
-        };
-        let step = b.bind(format!("{prefix}_step"), step);
-        for &(line, register) in &self.loads {
-            b.set(register, buffer.at(self.at + (step + line)));
-        }
-    }
-
-    /// Writes the fetched slice to workgroup memory.
-    pub(super) fn fill(&self, b: &mut Block<'k>) {
-        for (l, &(_, register)) in (0..).zip(&self.loads) {
-            b.set(self.array.at(self.to + l * self.extents.at_once() * self.extents.line_vectors()), register);
-        }
-    }
-}
 
 impl<'a> MatmulKernel<'a> {
     pub(super) fn declare_matrix_slices(&mut self) {
@@ -201,20 +163,14 @@ impl<'a> MatmulKernel<'a> {
         let (outer_axis, depth_axis) = if side == Side::Lhs { (batch, batch + 1) } else { (batch + 1, batch) };
         let line_axis = if direction == Direction::Depth { outer_axis } else { depth_axis };
         let stride = self.line_stride(side, operand.loads()[0], line_axis);
-        let source = Lines::bind(&mut self.shader, b, &operand, stride, &self.axes.batch());
-        let (p, stride, vectors, local) = (source.prefix, source.stride, extents.vectors(), self.shader.local());
-        let origin = if direction == Direction::Depth { origin * stride } else { origin / 4 };
-        let first = b.bind(format!("{p}_origin"), source.first + origin);
-        let (line, vector) = (local / vectors, local % vectors);
-        let at = b.bind(format!("{p}_at"), line * stride + vector);
-        let to = b.bind(format!("{p}_to"), line * extents.line_vectors() + vector);
-        let mut loads = vec![];
-        for l in 0..extents.loads() {
-            let line = b.bind(format!("{p}{l}_line"), self.shader.u32(l * extents.at_once()) * stride);
-            loads.push((line, b.declare(self.shader.arena(), format!("{p}{l}_x"), SLICE_VECTOR)));
-        }
+        let mut source = Lines::bind(&mut self.shader, b, &operand, stride, &self.axes.batch());
+        let (origin, advance) = match direction {
+            Direction::Depth => (origin * source.stride, Advance::Elements),
+            Direction::Outer => (origin / LANES, Advance::Lines),
+        };
+        source.first = b.bind(format!("{}_origin", source.prefix), source.first + origin);
         let array = self.shader.array(&side.array(self.contraction));
-        LineStage { source, direction, first, array, extents, at, to, loads }
+        LineStage::declare(&self.shader, b, source, advance, array, extents)
     }
 
     /// Elements from one line of an operand to the next: a literal where the program knows it, which spares registers.

@@ -4,15 +4,13 @@
 
 use fuse_artifact::{DType, schedule::LANES};
 
-use super::{
-    MatmulKernel,
-    slices::{Side, Slice},
-};
+use super::{MatmulKernel, slices::Side};
 use crate::{
     kernel::{Block, Scalar, Ty, Val},
     schedule::contraction::{Direction, weights::Weights},
     wgsl::{
         shader::Shader,
+        stage::{Slice, scope},
         weights::{Chunk, PackedWeights, WeightColumn},
     },
 };
@@ -82,7 +80,7 @@ impl<'a> PackedStage<'a> {
     /// Loads the chunks of the step that starts at depth `step` into registers.
     pub(super) fn fetch(&self, shader: &mut Shader<'a>, b: &mut Block<'a>, step: Val<'a>) {
         for load in &self.loads {
-            load.scope(b, |b| {
+            scope(b, load.inside, |b| {
                 let at = step + load.step;
                 let at = self.end.map_or(at, |end| at.min((end - 1) / self.chunk * self.chunk));
                 let at = b.bind("chunk", at);
@@ -94,7 +92,7 @@ impl<'a> PackedStage<'a> {
     /// Stores the values of the loaded chunks to workgroup memory.
     pub(super) fn fill(&self, shader: &mut Shader<'a>, b: &mut Block<'a>) {
         for load in &self.loads {
-            load.scope(b, |b| {
+            scope(b, load.inside, |b| {
                 let (codes, scale) = load.column.unpack(shader, b, &load.registers);
                 let values: Vec<Val<'a>> =
                     (0..self.chunk).map(|i| load.column.value(shader, codes, scale, i)).collect();
@@ -106,30 +104,16 @@ impl<'a> PackedStage<'a> {
     /// Stores the values of a load's depths.
     fn put(&self, b: &mut Block<'a>, &Load { step, outer, .. }: &Load<'a>, values: &[Val<'a>]) {
         let slice = &self.slice;
-        let scalar = slice.at(step, outer).ty().scalar().unwrap_or(Scalar::F32);
+        let (index, scalar) = (slice.index(step, outer), slice.array.at(0).ty().scalar().unwrap_or(Scalar::F32));
         if slice.direction == Direction::Depth {
             for (i, four) in (0..).zip(values.chunks(LANES as usize)) {
                 let four = outer.arena().construct(Ty::of(DType::F32, LANES), four);
-                b.set(slice.at(step + i * LANES, outer), four.convert(scalar));
+                slice.put(b, Direction::Depth, [index + i, outer, four.convert(scalar)]);
             }
             return;
         }
         for (i, value) in (0..).zip(values) {
-            let vector = slice.at(step + i, outer);
-            match value.ty().lanes() {
-                1 => b.set(vector.at(outer % LANES), *value),
-                _ => b.set(vector, value.convert(scalar)),
-            }
-        }
-    }
-}
-
-impl<'a> Load<'a> {
-    /// Adds statements for the invocations that take part in the load.
-    fn scope(&self, b: &mut Block<'a>, body: impl FnOnce(&mut Block<'a>)) {
-        match self.inside {
-            Some(inside) => b.when(inside, body),
-            None => b.scope(body),
+            slice.put(b, Direction::Outer, [index + i * slice.vectors, outer, value.convert(scalar)]);
         }
     }
 }

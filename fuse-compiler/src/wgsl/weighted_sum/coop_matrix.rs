@@ -16,7 +16,7 @@ use crate::{
     wgsl::{
         matrices::{HALVES, Keys, Matrices, Places, SIZE, declare_sums, multiply_keys},
         shader::Shader,
-        slice::{Lines, Slice, SliceExtents},
+        stage::{LineStage, Lines, SliceExtents},
     },
 };
 
@@ -38,7 +38,7 @@ struct MatrixKernel<'a, 'k> {
     places: Places<'k>,
     keys: Keys<'k>,
     /// The slices, those of products first.
-    slices: Vec<Slice<'k>>,
+    slices: Vec<LineStage<'k>>,
     /// For each sum, the slice of its values and the array of its weights.
     values: Vec<(usize, Val<'k>)>,
     /// The rows of each product, and the outputs of each sum.
@@ -76,14 +76,14 @@ impl<'a, 'k> MatrixKernel<'a, 'k> {
             let stride = shader.uniform(Uniform::Stride { access: operand.loads()[0], axis: line_axis as u8 });
             Lines::bind(shader, b, &operand, stride, &batch)
         };
+        let keys = Keys::bind(b, (extents.keys(), &source.sum.keys), tile.keys());
         let slice_extents =
             SliceExtents { lines: tile.keys(), elements: tile.columns, invocations: tile.invocations() };
         let slice = |(input, array)| {
             let lines = lines(shader, b, input);
-            Slice::declare(shader, b, lines, array, slice_extents)
+            LineStage::declare(shader, b, lines, keys.advance(), array, slice_extents)
         };
         let slices = inputs.into_iter().zip(slice_arrays).map(slice).collect();
-        let keys = Keys::bind(b, (extents.keys(), &source.sum.keys), tile.keys());
         let counts = [tile.subgroup_rows() / SIZE, tile.columns / SIZE];
         let rows = |i| {
             let lines = lines(shader, b, Input::Lhs(i));

@@ -16,7 +16,7 @@ use crate::{
         epilogue::finish_call,
         row_tile::{RowTile, Shape, Sums, SumsType},
         shader::Shader,
-        stage::{Layout, Stage, is_multiple},
+        stage::{ElementStage, Slice, is_multiple},
     },
 };
 
@@ -36,9 +36,9 @@ pub(super) fn write<'k>(
     let stage = array("stage", tile.stage_elements());
     let weight_tile = array("weight_tile", tile.weight_elements());
     let mut slices = |input, array, [steps, span]: [u32; 2]| {
-        let staged = source.staged(&mut shader, &extents, input);
-        let layout = Layout { array, steps, span, invocations: tile.invocations(), swizzled: true };
-        Stage::new(&mut shader, &mut b, staged, layout)
+        let slice = Slice::of_steps(array, span, true);
+        let elements = source.elements(&mut shader, &extents, input, slice, [steps, span]);
+        ElementStage::declare(&mut shader, &mut b, elements)
     };
     let operands = |i| Operands {
         lhs: slices(Input::Lhs(i), lhs_tile, [depth_step, rows]),
@@ -46,7 +46,7 @@ pub(super) fn write<'k>(
         row0: place.row0,
     };
     let products: Vec<Operands<'k>> = (0..source.sum.products.len()).map(operands).collect();
-    let values: Vec<Stage<'k>> =
+    let values: Vec<ElementStage<'k>> =
         (0..source.sum.values.len()).map(|i| slices(Input::Value(i), stage, [value_step, columns])).collect();
     let products_type = SumsType::declare(&mut shader, "Products", "add_products", [invocation_rows, 1]);
     let outputs = SumsType::declare(&mut shader, "Outputs", "add_outputs", [invocation_rows, tile.outputs() / LANES]);
@@ -64,8 +64,8 @@ pub(super) fn write<'k>(
 
 /// The operands of a product.
 struct Operands<'k> {
-    lhs: Stage<'k>,
-    rhs: Stage<'k>,
+    lhs: ElementStage<'k>,
+    rhs: ElementStage<'k>,
     row0: Val<'k>,
 }
 
@@ -85,7 +85,7 @@ struct WeightedSumTile<'k> {
     place: Place<'k>,
     row_tile: RowTile<'k>,
     products: Vec<Operands<'k>>,
-    values: Vec<Stage<'k>>,
+    values: Vec<ElementStage<'k>>,
     products_type: SumsType,
     outputs: Vec<Sums<'k>>,
 }
@@ -131,7 +131,7 @@ impl<'k> WeightedSumTile<'k> {
                     None => self.values[0].fetch(shader, b, [k0, zero]),
                 });
             }
-            self.row_tile.add_products(b, sums, &operands.lhs, |rows, turn| rows ^ turn);
+            self.row_tile.add_products(b, sums, &operands.lhs.slice, |rows, turn| rows ^ turn);
             b.workgroup_barrier();
         });
         sums
