@@ -157,6 +157,7 @@ impl<'k> ElementStage<'k> {
     pub(in crate::wgsl) fn fetch(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, [step, outer]: [Val<'k>; 2]) {
         let Elements { operand, axes, origin, extent, end, repeats_last, stored, .. } = &self.source;
         let [depths, width] = self.source.load_extents();
+        let load_elements = if *stored { Operand::load_stored } else { Operand::load };
         for load in &self.loads {
             scope(b, load.takes_part.filter(|_| !repeats_last), |b| {
                 let step = step + load.step;
@@ -164,15 +165,8 @@ impl<'k> ElementStage<'k> {
                 let outer = (origin.is_none()).then(|| b.bind("outer", (outer + load.outer).min(*extent - width)));
                 for &Register { access, base, value } in &load.registers {
                     let offset = operand.advance(shader, access, axes[0], base, step);
-                    let offset = match outer {
-                        Some(outer) => operand.advance(shader, access, axes[1], offset, outer),
-                        None => offset,
-                    };
-                    let loaded = match stored {
-                        true => operand.load_stored(shader, access, offset),
-                        false => operand.load(shader, access, offset),
-                    };
-                    b.set(value, loaded);
+                    let offset = outer.map_or(offset, |o| operand.advance(shader, access, axes[1], offset, o));
+                    b.set(value, load_elements(operand, shader, access, offset));
                 }
             });
         }

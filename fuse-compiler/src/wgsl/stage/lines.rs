@@ -1,6 +1,6 @@
 //! Stages of whole lines of a stored operand, laid out for cooperative matrices.
 //!
-//! Stages that stay inside the operand load at an offset of the invocation plus one that all share: offsets that vary per load
+//! Stages that stay inside the operand load at an offset of the invocation plus one that all share: an offset of each load would
 //! take registers (docs/experiments.md).
 
 use fuse_artifact::schedule::{AttentionCoopMatrix, LANES};
@@ -92,7 +92,7 @@ pub(in crate::wgsl) struct LineStage<'k> {
     line: Val<'k>,
     at: Val<'k>,
     to: Val<'k>,
-    /// For each load, its distance from the first in the operand, in vectors or, where lines are clamped, in lines; and its register.
+    /// Each load's distance from the first in the operand (in vectors, or in lines where these are clamped), and its register.
     loads: Vec<(Val<'k>, Val<'k>)>,
 }
 
