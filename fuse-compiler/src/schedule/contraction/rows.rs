@@ -35,8 +35,12 @@ pub(crate) const GROUPS: u32 = 4;
 /// Invocations per workgroup: enough to hide latencies, few enough for two workgroups per compute unit.
 const INVOCATIONS: std::ops::RangeInclusive<u32> = 64..=512;
 
-/// Maximum invocations with 8×8 sums each. 512 would fill a compute unit's registers and were never fastest on an H200.
+/// Maximum invocations of tiles with more than [`FEW_ROWS`], and of those with 8×8 sums per invocation. 512 would fill a
+/// compute unit's registers and were never fastest on an H200 (`docs/experiments.md`).
 const MAX_INVOCATIONS: u32 = 448;
+
+/// Maximum rows of tiles with more invocations: 32 rows of 512 columns are fastest for some products.
+const FEW_ROWS: u32 = 32;
 
 /// Maximum vector loads of right operands per invocation and step, limited by registers.
 const MAX_LOADS: u32 = 8;
@@ -108,6 +112,7 @@ fn tiles(width: u32, products: u32, row_bytes: &dyn Fn(&Tile) -> u32) -> Vec<Til
     let most = [32, 64, 128].map(|rows| tile(rows, [8, 8])).into_iter().rfind(fits_most);
     // Names contain rows, columns and depth only. Sums of 8×4 are as fast: 1 to 2 % apart on an H200.
     let most = most.filter(|most| many.iter().all(|other| other.rows != most.rows));
+    many.retain(|tile| tile.rows <= FEW_ROWS || fits_most(tile));
     let mut tiles: Vec<Tile> = few.into_iter().chain(many).chain(most).collect();
     for tile in &mut tiles {
         // Few rows must run on every adapter.
