@@ -104,6 +104,7 @@ mod tests {
         },
         front,
         graph::Graph,
+        kernel::print::Dialect,
     };
 
     const LAYERS: &str = "

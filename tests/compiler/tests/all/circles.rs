@@ -45,7 +45,9 @@ fn files_import_one_way() {
         if found > known {
             let shortest = imports.keys().filter_map(|file| circle(&imports, file)).min_by_key(Vec::len).unwrap();
             let shortest = shortest.join("` → `");
-            violations.push(format!("{name}: {found} files on circles, {known} listed; the shortest: `{shortest}`; all: {on_circles:?}"));
+            violations.push(format!(
+                "{name}: {found} files on circles, {known} listed; the shortest: `{shortest}`; all: {on_circles:?}"
+            ));
         } else if found < known {
             violations.push(format!("{name}: {found} files on circles, {known} listed in {}", file!()));
         }
