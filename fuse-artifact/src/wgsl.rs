@@ -243,8 +243,9 @@ mod tests {
 
     #[test]
     fn a_text_is_found_by_its_number() {
-        shared_texts! { [fuse] [TEXTS] ["a\nb\n"] ["ä\n"] ["2 2 "] ["4 3 0 4 2 2 "] }
+        shared_texts! { [fuse] [TEXTS] ["a\nb\n"] ["ä\n"] ["2 2 "] ["0 2 "] ["4 3 0 4 2 2 "] }
         assert_eq!(shared_wgsl!(TEXTS, 0), Wgsl::from("b\n"));
+        // Pages have another text with this number.
         assert_eq!(shared_wgsl!(TEXTS, 1), Wgsl::from("ä\na\nb\nb\n"));
     }
 }

@@ -34,22 +34,49 @@ fn group(arena: &Arena) -> Val<'_> {
 #[test]
 fn types_must_fit() {
     let fails = |build: for<'k> fn(&'k Arena, &mut Block<'k>)| verified(build).unwrap_err();
-    assert!(fails(|arena, b| drop(b.bind("y", local(arena) + arena.f32(1.0)))).contains("types do not fit"));
+    assert!(
+        fails(|arena, b| {
+            b.bind("y", local(arena) + arena.f32(1.0));
+        })
+        .contains("types do not fit")
+    );
     assert!(fails(|arena, b| b.when(local(arena), |_| {})).contains("the condition"));
-    assert!(fails(|arena, b| drop(b.bind("y", local(arena).at(0)))).contains("types do not fit"));
+    assert!(
+        fails(|arena, b| {
+            b.bind("y", local(arena).at(0));
+        })
+        .contains("types do not fit")
+    );
     assert!(fails(|arena, b| b.run(arena.call("wait", &[], Ty::Void))).contains("does not fit `wait`"));
-    assert!(fails(|arena, b| drop(b.bind("y", arena.name("x", Ty::U32)))).contains("but used as"));
-    assert!(verified(|arena, b| drop(b.bind("y", local(arena).convert(Scalar::F32) * arena.f32(2.0)))).is_ok());
+    assert!(
+        fails(|arena, b| {
+            b.bind("y", arena.name("x", Ty::U32));
+        })
+        .contains("but used as")
+    );
+    assert!(
+        verified(|arena, b| {
+            b.bind("y", local(arena).convert(Scalar::F32) * arena.f32(2.0));
+        })
+        .is_ok()
+    );
 }
 
 #[test]
 fn names_are_defined_before_they_are_used() {
     let inside = verified(|arena, b| {
-        b.scope(|b| drop(b.bind("y", local(arena))));
+        b.scope(|b| {
+            b.bind("y", local(arena));
+        });
         b.bind("z", arena.name("y", Ty::U32));
     });
     assert!(inside.unwrap_err().contains("`y` is used before"));
-    assert!(verified(|arena, b| drop(b.bind("z", arena.name("y", Ty::U32)))).is_err());
+    assert!(
+        verified(|arena, b| {
+            b.bind("z", arena.name("y", Ty::U32));
+        })
+        .is_err()
+    );
 }
 
 #[test]
