@@ -12,6 +12,7 @@ struct Params {
 @group(0) @binding(2) var<storage, read_write> out_0: array<vec4<f32>>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
+const fuse_rounds = 1u;
 
 fn finish(batch: u32, b0: u32, row: u32, column: u32, sum: vec4<f32>) {
   if row >= p.extent_1 || column >= p.extent_2 {
@@ -48,18 +49,26 @@ fn main(
   let shares = p.splits * units + line;
   let share_step = p.count / p.extent_2;
   var largest = -bitcast<f32>(fuse_inf_bits);
-  // unroll
-  for (var s = 0u; s < p.splits; s++) {
-    largest = max(largest, scratch[shares + s * share_step].x);
+  for (var s_0 = 0u; s_0 < p.splits; s_0 += fuse_rounds) {
+    for (var round = 0u; round < fuse_rounds; round++) {
+      let s = s_0 + round;
+      if fuse_rounds == 1u || s < p.splits {
+        largest = max(largest, scratch[shares + s * share_step].x);
+      }
+    }
   }
   let reference = select(largest, 0.0f, largest < -3.4028234663852886e38f);
   var total = 0.0f;
   var output = vec4<f32>();
-  // unroll
-  for (var s = 0u; s < p.splits; s++) {
-    let weight = exp(scratch[shares + s * share_step].x - reference);
-    total += weight * scratch[shares + s * share_step].y;
-    output += weight * scratch[s * units + i];
+  for (var s_0 = 0u; s_0 < p.splits; s_0 += fuse_rounds) {
+    for (var round = 0u; round < fuse_rounds; round++) {
+      let s = s_0 + round;
+      if fuse_rounds == 1u || s < p.splits {
+        let weight = exp(scratch[shares + s * share_step].x - reference);
+        total += weight * scratch[shares + s * share_step].y;
+        output += weight * scratch[s * units + i];
+      }
+    }
   }
   finish(batch, b0, row, column, output * normalizer(total));
 }

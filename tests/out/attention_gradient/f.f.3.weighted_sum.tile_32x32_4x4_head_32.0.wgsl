@@ -92,10 +92,10 @@ struct Products {
   s3_0: vec4<f32>,
 }
 fn add_products(c: ptr<function, Products>, a0: vec4<f32>, b0: vec4<f32>) {
-  (*c).s0_0 = fma(vec4<f32>(a0[0]), b0, (*c).s0_0);
-  (*c).s1_0 = fma(vec4<f32>(a0[1]), b0, (*c).s1_0);
-  (*c).s2_0 = fma(vec4<f32>(a0[2]), b0, (*c).s2_0);
-  (*c).s3_0 = fma(vec4<f32>(a0[3]), b0, (*c).s3_0);
+  (*c).s0_0 = fma(vec4<f32>(a0.x), b0, (*c).s0_0);
+  (*c).s1_0 = fma(vec4<f32>(a0.y), b0, (*c).s1_0);
+  (*c).s2_0 = fma(vec4<f32>(a0.z), b0, (*c).s2_0);
+  (*c).s3_0 = fma(vec4<f32>(a0.w), b0, (*c).s3_0);
 }
 struct Outputs {
   s0_0: vec4<f32>,
@@ -104,10 +104,10 @@ struct Outputs {
   s3_0: vec4<f32>,
 }
 fn add_outputs(c: ptr<function, Outputs>, a0: vec4<f32>, b0: vec4<f32>) {
-  (*c).s0_0 = fma(vec4<f32>(a0[0]), b0, (*c).s0_0);
-  (*c).s1_0 = fma(vec4<f32>(a0[1]), b0, (*c).s1_0);
-  (*c).s2_0 = fma(vec4<f32>(a0[2]), b0, (*c).s2_0);
-  (*c).s3_0 = fma(vec4<f32>(a0[3]), b0, (*c).s3_0);
+  (*c).s0_0 = fma(vec4<f32>(a0.x), b0, (*c).s0_0);
+  (*c).s1_0 = fma(vec4<f32>(a0.y), b0, (*c).s1_0);
+  (*c).s2_0 = fma(vec4<f32>(a0.z), b0, (*c).s2_0);
+  (*c).s3_0 = fma(vec4<f32>(a0.w), b0, (*c).s3_0);
 }
 
 @compute @workgroup_size(64)
@@ -127,51 +127,51 @@ fn main(
   var key_end = p.extent_3;
   let b0 = batch;
   let negative_infinity = -bitcast<f32>(fuse_inf_bits);
-  let xa_base0 = (p.offset_0 + b0 * p.stride_0_0);
-  let xa0_o = (local + 0u) / 2u;
-  let xa0_k = ((local + 0u) % 2u) * 4u;
-  let xa0_w = (xa0_o / 4u) ^ (xa0_k / 4u % 4u * 2u);
+  let xa_base0 = p.offset_0 + b0 * p.stride_0_0;
+  let xa0_o = local / 2u;
+  let xa0_k = local % 2u * 4u;
+  let xa0_to = xa0_k * 8u + ((xa0_o / 4u) ^ (xa0_k / 4u % 4u * 2u));
   var xa0_x0: vec4<f32>;
-  let xb_base1 = (p.offset_1 + b0 * p.stride_1_0);
-  let xb0_o = (local + 0u) / 2u;
-  let xb0_k = ((local + 0u) % 2u) * 4u;
-  let xb0_w = (xb0_o / 4u) ^ (xb0_k / 4u % 4u * 2u);
+  let xb_base1 = p.offset_1 + b0 * p.stride_1_0;
+  let xb0_o = local / 2u;
+  let xb0_k = local % 2u * 4u;
+  let xb0_to = xb0_k * 8u + ((xb0_o / 4u) ^ (xb0_k / 4u % 4u * 2u));
   var xb0_x1: vec4<f32>;
-  let xc_base2 = (p.offset_2 + b0 * p.stride_2_0);
-  let xc0_o = (local + 0u) / 2u;
-  let xc0_k = ((local + 0u) % 2u) * 4u;
-  let xc0_w = (xc0_o / 4u) ^ (xc0_k / 4u % 4u * 2u);
+  let xc_base2 = p.offset_2 + b0 * p.stride_2_0;
+  let xc0_o = local / 2u;
+  let xc0_k = local % 2u * 4u;
+  let xc0_to = xc0_k * 8u + ((xc0_o / 4u) ^ (xc0_k / 4u % 4u * 2u));
   var xc0_x2: vec4<f32>;
-  let xd_base3 = (p.offset_3 + b0 * p.stride_3_0);
-  let xd0_o = (local + 0u) / 2u;
-  let xd0_k = ((local + 0u) % 2u) * 4u;
-  let xd0_w = (xd0_o / 4u) ^ (xd0_k / 4u % 4u * 2u);
+  let xd_base3 = p.offset_3 + b0 * p.stride_3_0;
+  let xd0_o = local / 2u;
+  let xd0_k = local % 2u * 4u;
+  let xd0_to = xd0_k * 8u + ((xd0_o / 4u) ^ (xd0_k / 4u % 4u * 2u));
   var xd0_x3: vec4<f32>;
-  let xv_base4 = (p.offset_4 + b0 * p.stride_4_0);
-  let xv0_o = ((local + 0u) % 8u) * 4u;
-  let xv0_k = (local + 0u) / 8u;
-  let xv0_w = (xv0_o / 4u) ^ (xv0_k / 4u % 4u * 2u);
+  let xv_base4 = p.offset_4 + b0 * p.stride_4_0;
+  let xv0_o = local % 8u * 4u;
+  let xv0_k = local / 8u;
+  let xv0_to = xv0_k * 8u + ((xv0_o / 4u) ^ (xv0_k / 4u % 4u * 2u));
   var xv0_x4: vec4<f32>;
-  let xw_base5 = (p.offset_5 + b0 * p.stride_5_0);
-  let xw0_o = ((local + 0u) % 8u) * 4u;
-  let xw0_k = (local + 0u) / 8u;
-  let xw0_w = (xw0_o / 4u) ^ (xw0_k / 4u % 4u * 2u);
+  let xw_base5 = p.offset_5 + b0 * p.stride_5_0;
+  let xw0_o = local % 8u * 4u;
+  let xw0_k = local / 8u;
+  let xw0_to = xw0_k * 8u + ((xw0_o / 4u) ^ (xw0_k / 4u % 4u * 2u));
   var xw0_x5: vec4<f32>;
   let tx = local % 8u;
   let ty = local / 8u;
-  let rows0 = ty + 0u;
+  let rows0 = ty;
   let tx0 = tx ^ 0u;
   let tx2 = tx ^ 2u;
   var o0 = Outputs();
   var o1 = Outputs();
   if key_begin < key_end {
     {
-      let step = min(0u + xa0_k, p.extent_4 - 4u);
+      let step = min(xa0_k, p.extent_4 - 4u);
       let outer = min(row0 + xa0_o, p.extent_1 - 1u);
       xa0_x0 = in_0[(xa_base0 + step + outer * p.stride_0_1) / 4u];
     }
     {
-      let step = min(0u + xb0_k, p.extent_4 - 4u);
+      let step = min(xb0_k, p.extent_4 - 4u);
       let outer = min(key_begin + xb0_o, p.extent_3 - 1u);
       xb0_x1 = in_1[(xb_base1 + step + outer * p.stride_1_2) / 4u];
     }
@@ -181,17 +181,17 @@ fn main(
     for (var d0 = 0u; d0 < p.extent_4; d0 += 8u) {
       {
         let value = select(vec4<f32>(), xa0_x0, d0 + xa0_k < p.extent_4);
-        lhs_tile[0u + (xa0_k + 0u) * 8u + xa0_w][xa0_o % 4u] = value[0];
-        lhs_tile[0u + (xa0_k + 1u) * 8u + xa0_w][xa0_o % 4u] = value[1];
-        lhs_tile[0u + (xa0_k + 2u) * 8u + xa0_w][xa0_o % 4u] = value[2];
-        lhs_tile[0u + (xa0_k + 3u) * 8u + xa0_w][xa0_o % 4u] = value[3];
+        lhs_tile[xa0_to][xa0_o % 4u] = value.x;
+        lhs_tile[xa0_to + 8u][xa0_o % 4u] = value.y;
+        lhs_tile[xa0_to + 16u][xa0_o % 4u] = value.z;
+        lhs_tile[xa0_to + 24u][xa0_o % 4u] = value.w;
       }
       {
         let value = select(vec4<f32>(), xb0_x1, d0 + xb0_k < p.extent_4);
-        stage[0u + (xb0_k + 0u) * 8u + xb0_w][xb0_o % 4u] = value[0];
-        stage[0u + (xb0_k + 1u) * 8u + xb0_w][xb0_o % 4u] = value[1];
-        stage[0u + (xb0_k + 2u) * 8u + xb0_w][xb0_o % 4u] = value[2];
-        stage[0u + (xb0_k + 3u) * 8u + xb0_w][xb0_o % 4u] = value[3];
+        stage[xb0_to][xb0_o % 4u] = value.x;
+        stage[xb0_to + 8u][xb0_o % 4u] = value.y;
+        stage[xb0_to + 16u][xb0_o % 4u] = value.z;
+        stage[xb0_to + 24u][xb0_o % 4u] = value.w;
       }
       workgroupBarrier();
       if d0 + 8u < p.extent_4 {
@@ -207,19 +207,19 @@ fn main(
         }
       } else {
         {
-          let step = min(0u + xc0_k, p.extent_5 - 4u);
+          let step = min(xc0_k, p.extent_5 - 4u);
           let outer = min(row0 + xc0_o, p.extent_1 - 1u);
           xc0_x2 = in_2[(xc_base2 + step + outer * p.stride_2_1) / 4u];
         }
         {
-          let step = min(0u + xd0_k, p.extent_5 - 4u);
+          let step = min(xd0_k, p.extent_5 - 4u);
           let outer = min(k0 + xd0_o, p.extent_3 - 1u);
           xd0_x3 = in_3[(xd_base3 + step + outer * p.stride_3_2) / 4u];
         }
       }
       let lhs0_0 = rows0 ^ 0u;
       let lhs0_2 = rows0 ^ 2u;
-      add_products(&c0, lhs_tile[lhs0_0 + 0u], stage[tx0 + 0u]);
+      add_products(&c0, lhs_tile[lhs0_0], stage[tx0]);
       add_products(&c0, lhs_tile[lhs0_0 + 8u], stage[tx0 + 8u]);
       add_products(&c0, lhs_tile[lhs0_0 + 16u], stage[tx0 + 16u]);
       add_products(&c0, lhs_tile[lhs0_0 + 24u], stage[tx0 + 24u]);
@@ -233,17 +233,17 @@ fn main(
     for (var d0 = 0u; d0 < p.extent_5; d0 += 8u) {
       {
         let value = select(vec4<f32>(), xc0_x2, d0 + xc0_k < p.extent_5);
-        lhs_tile[0u + (xc0_k + 0u) * 8u + xc0_w][xc0_o % 4u] = value[0];
-        lhs_tile[0u + (xc0_k + 1u) * 8u + xc0_w][xc0_o % 4u] = value[1];
-        lhs_tile[0u + (xc0_k + 2u) * 8u + xc0_w][xc0_o % 4u] = value[2];
-        lhs_tile[0u + (xc0_k + 3u) * 8u + xc0_w][xc0_o % 4u] = value[3];
+        lhs_tile[xc0_to][xc0_o % 4u] = value.x;
+        lhs_tile[xc0_to + 8u][xc0_o % 4u] = value.y;
+        lhs_tile[xc0_to + 16u][xc0_o % 4u] = value.z;
+        lhs_tile[xc0_to + 24u][xc0_o % 4u] = value.w;
       }
       {
         let value = select(vec4<f32>(), xd0_x3, d0 + xd0_k < p.extent_5);
-        stage[0u + (xd0_k + 0u) * 8u + xd0_w][xd0_o % 4u] = value[0];
-        stage[0u + (xd0_k + 1u) * 8u + xd0_w][xd0_o % 4u] = value[1];
-        stage[0u + (xd0_k + 2u) * 8u + xd0_w][xd0_o % 4u] = value[2];
-        stage[0u + (xd0_k + 3u) * 8u + xd0_w][xd0_o % 4u] = value[3];
+        stage[xd0_to][xd0_o % 4u] = value.x;
+        stage[xd0_to + 8u][xd0_o % 4u] = value.y;
+        stage[xd0_to + 16u][xd0_o % 4u] = value.z;
+        stage[xd0_to + 24u][xd0_o % 4u] = value.w;
       }
       workgroupBarrier();
       if d0 + 8u < p.extent_5 {
@@ -260,13 +260,13 @@ fn main(
       } else {
         {
           let step = min(k0 + xv0_k, p.extent_3 - 1u);
-          let outer = min(0u + xv0_o, p.extent_2 - 4u);
+          let outer = min(xv0_o, p.extent_2 - 4u);
           xv0_x4 = in_3[(xv_base4 + step * p.stride_4_1 + outer) / 4u];
         }
       }
       let lhs0_0 = rows0 ^ 0u;
       let lhs0_2 = rows0 ^ 2u;
-      add_products(&c1, lhs_tile[lhs0_0 + 0u], stage[tx0 + 0u]);
+      add_products(&c1, lhs_tile[lhs0_0], stage[tx0]);
       add_products(&c1, lhs_tile[lhs0_0 + 8u], stage[tx0 + 8u]);
       add_products(&c1, lhs_tile[lhs0_0 + 16u], stage[tx0 + 16u]);
       add_products(&c1, lhs_tile[lhs0_0 + 24u], stage[tx0 + 24u]);
@@ -276,7 +276,7 @@ fn main(
       add_products(&c1, lhs_tile[lhs0_2 + 56u], stage[tx2 + 56u]);
       workgroupBarrier();
     }
-    var w0 = weights(b0, row0 + rows0 * 4u + 0u, k0 + tx * 4u, c0.s0_0, c1.s0_0);
+    var w0 = weights(b0, row0 + rows0 * 4u, k0 + tx * 4u, c0.s0_0, c1.s0_0);
     var w1 = weights(b0, row0 + rows0 * 4u + 1u, k0 + tx * 4u, c0.s1_0, c1.s1_0);
     var w2 = weights(b0, row0 + rows0 * 4u + 2u, k0 + tx * 4u, c0.s2_0, c1.s2_0);
     var w3 = weights(b0, row0 + rows0 * 4u + 3u, k0 + tx * 4u, c0.s3_0, c1.s3_0);
@@ -292,32 +292,32 @@ fn main(
       w3.w1 = select(vec4<f32>(), w3.w1, exists);
     }
     let weight0_0 = rows0 ^ (tx % 8u);
-    weight_tile[(tx * 4u + 0u) * 8u + weight0_0] = vec4<f32>(w0.w0[0], w1.w0[0], w2.w0[0], w3.w0[0]);
-    weight_tile[(tx * 4u + 1u) * 8u + weight0_0] = vec4<f32>(w0.w0[1], w1.w0[1], w2.w0[1], w3.w0[1]);
-    weight_tile[(tx * 4u + 2u) * 8u + weight0_0] = vec4<f32>(w0.w0[2], w1.w0[2], w2.w0[2], w3.w0[2]);
-    weight_tile[(tx * 4u + 3u) * 8u + weight0_0] = vec4<f32>(w0.w0[3], w1.w0[3], w2.w0[3], w3.w0[3]);
+    weight_tile[tx * 4u * 8u + weight0_0] = vec4<f32>(w0.w0.x, w1.w0.x, w2.w0.x, w3.w0.x);
+    weight_tile[(tx * 4u + 1u) * 8u + weight0_0] = vec4<f32>(w0.w0.y, w1.w0.y, w2.w0.y, w3.w0.y);
+    weight_tile[(tx * 4u + 2u) * 8u + weight0_0] = vec4<f32>(w0.w0.z, w1.w0.z, w2.w0.z, w3.w0.z);
+    weight_tile[(tx * 4u + 3u) * 8u + weight0_0] = vec4<f32>(w0.w0.w, w1.w0.w, w2.w0.w, w3.w0.w);
     for (var v0 = 0u; v0 < 32u && k0 + v0 < key_end; v0 += 8u) {
       {
         let value = select(vec4<f32>(), xv0_x4, k0 + v0 + xv0_k < p.extent_3);
-        stage[0u + (xv0_k + 0u) * 8u + xv0_w] = value;
+        stage[xv0_to] = value;
       }
       workgroupBarrier();
       if v0 + 8u < 32u && k0 + v0 + 8u < key_end {
         {
           let step = min(k0 + v0 + 8u + xv0_k, p.extent_3 - 1u);
-          let outer = min(0u + xv0_o, p.extent_2 - 4u);
+          let outer = min(xv0_o, p.extent_2 - 4u);
           xv0_x4 = in_3[(xv_base4 + step * p.stride_4_1 + outer) / 4u];
         }
       } else {
         {
           let step = min(k0 + xw0_k, p.extent_3 - 1u);
-          let outer = min(0u + xw0_o, p.extent_2 - 4u);
+          let outer = min(xw0_o, p.extent_2 - 4u);
           xw0_x5 = in_1[(xw_base5 + step * p.stride_5_1 + outer) / 4u];
         }
       }
-      let at0_0 = v0 * 8u + (rows0 ^ ((v0 / 4u + 0u) % 8u));
+      let at0_0 = v0 * 8u + (rows0 ^ (v0 / 4u % 8u));
       let at0_1 = v0 * 8u + (rows0 ^ ((v0 / 4u + 1u) % 8u));
-      add_outputs(&o0, weight_tile[at0_0 + 0u], stage[tx0 + 0u]);
+      add_outputs(&o0, weight_tile[at0_0], stage[tx0]);
       add_outputs(&o0, weight_tile[at0_0 + 8u], stage[tx0 + 8u]);
       add_outputs(&o0, weight_tile[at0_0 + 16u], stage[tx0 + 16u]);
       add_outputs(&o0, weight_tile[at0_0 + 24u], stage[tx0 + 24u]);
@@ -328,37 +328,39 @@ fn main(
       workgroupBarrier();
     }
     let weight1_0 = rows0 ^ (tx % 8u);
-    weight_tile[(tx * 4u + 0u) * 8u + weight1_0] = vec4<f32>(w0.w1[0], w1.w1[0], w2.w1[0], w3.w1[0]);
-    weight_tile[(tx * 4u + 1u) * 8u + weight1_0] = vec4<f32>(w0.w1[1], w1.w1[1], w2.w1[1], w3.w1[1]);
-    weight_tile[(tx * 4u + 2u) * 8u + weight1_0] = vec4<f32>(w0.w1[2], w1.w1[2], w2.w1[2], w3.w1[2]);
-    weight_tile[(tx * 4u + 3u) * 8u + weight1_0] = vec4<f32>(w0.w1[3], w1.w1[3], w2.w1[3], w3.w1[3]);
+    weight_tile[tx * 4u * 8u + weight1_0] = vec4<f32>(w0.w1.x, w1.w1.x, w2.w1.x, w3.w1.x);
+    weight_tile[(tx * 4u + 1u) * 8u + weight1_0] = vec4<f32>(w0.w1.y, w1.w1.y, w2.w1.y, w3.w1.y);
+    weight_tile[(tx * 4u + 2u) * 8u + weight1_0] = vec4<f32>(w0.w1.z, w1.w1.z, w2.w1.z, w3.w1.z);
+    weight_tile[(tx * 4u + 3u) * 8u + weight1_0] = vec4<f32>(w0.w1.w, w1.w1.w, w2.w1.w, w3.w1.w);
     for (var v0 = 0u; v0 < 32u && k0 + v0 < key_end; v0 += 8u) {
       {
         let value = select(vec4<f32>(), xw0_x5, k0 + v0 + xw0_k < p.extent_3);
-        stage[0u + (xw0_k + 0u) * 8u + xw0_w] = value;
+        stage[xw0_to] = value;
       }
       workgroupBarrier();
       if v0 + 8u < 32u && k0 + v0 + 8u < key_end {
         {
           let step = min(k0 + v0 + 8u + xw0_k, p.extent_3 - 1u);
-          let outer = min(0u + xw0_o, p.extent_2 - 4u);
+          let outer = min(xw0_o, p.extent_2 - 4u);
           xw0_x5 = in_1[(xw_base5 + step * p.stride_5_1 + outer) / 4u];
         }
-      } else if k0 + 32u < key_end {
-        {
-          let step = min(0u + xa0_k, p.extent_4 - 4u);
-          let outer = min(row0 + xa0_o, p.extent_1 - 1u);
-          xa0_x0 = in_0[(xa_base0 + step + outer * p.stride_0_1) / 4u];
-        }
-        {
-          let step = min(0u + xb0_k, p.extent_4 - 4u);
-          let outer = min(k0 + 32u + xb0_o, p.extent_3 - 1u);
-          xb0_x1 = in_1[(xb_base1 + step + outer * p.stride_1_2) / 4u];
+      } else {
+        if k0 + 32u < key_end {
+          {
+            let step = min(xa0_k, p.extent_4 - 4u);
+            let outer = min(row0 + xa0_o, p.extent_1 - 1u);
+            xa0_x0 = in_0[(xa_base0 + step + outer * p.stride_0_1) / 4u];
+          }
+          {
+            let step = min(xb0_k, p.extent_4 - 4u);
+            let outer = min(k0 + 32u + xb0_o, p.extent_3 - 1u);
+            xb0_x1 = in_1[(xb_base1 + step + outer * p.stride_1_2) / 4u];
+          }
         }
       }
-      let at0_0 = v0 * 8u + (rows0 ^ ((v0 / 4u + 0u) % 8u));
+      let at0_0 = v0 * 8u + (rows0 ^ (v0 / 4u % 8u));
       let at0_1 = v0 * 8u + (rows0 ^ ((v0 / 4u + 1u) % 8u));
-      add_outputs(&o1, weight_tile[at0_0 + 0u], stage[tx0 + 0u]);
+      add_outputs(&o1, weight_tile[at0_0], stage[tx0]);
       add_outputs(&o1, weight_tile[at0_0 + 8u], stage[tx0 + 8u]);
       add_outputs(&o1, weight_tile[at0_0 + 16u], stage[tx0 + 16u]);
       add_outputs(&o1, weight_tile[at0_0 + 24u], stage[tx0 + 24u]);
@@ -369,8 +371,8 @@ fn main(
       workgroupBarrier();
     }
   }
-  finish(batch, b0, row0 + rows0 * 4u + 0u, (tx + 0u) * 4u, o0.s0_0, o1.s0_0);
-  finish(batch, b0, row0 + rows0 * 4u + 1u, (tx + 0u) * 4u, o0.s1_0, o1.s1_0);
-  finish(batch, b0, row0 + rows0 * 4u + 2u, (tx + 0u) * 4u, o0.s2_0, o1.s2_0);
-  finish(batch, b0, row0 + rows0 * 4u + 3u, (tx + 0u) * 4u, o0.s3_0, o1.s3_0);
+  finish(batch, b0, row0 + rows0 * 4u, tx * 4u, o0.s0_0, o1.s0_0);
+  finish(batch, b0, row0 + rows0 * 4u + 1u, tx * 4u, o0.s1_0, o1.s1_0);
+  finish(batch, b0, row0 + rows0 * 4u + 2u, tx * 4u, o0.s2_0, o1.s2_0);
+  finish(batch, b0, row0 + rows0 * 4u + 3u, tx * 4u, o0.s3_0, o1.s3_0);
 }

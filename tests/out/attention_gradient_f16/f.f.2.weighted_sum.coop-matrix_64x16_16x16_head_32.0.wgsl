@@ -110,40 +110,44 @@ fn main(
   let strip_lane = strip + subgroup_lane;
   let part_weights = subgroup * 96u;
   let weight_lane = part_weights + lane_row * 6u + subgroup_lane % 4u;
+  let last_key = p.extent_3 - 1u;
   let xb_lines = p.stride_1_2 / 4u;
-  let xb_first = ((p.offset_1 + b0 * p.stride_1_0)) / 4u;
+  let xb_first = (p.offset_1 + b0 * p.stride_1_0) / 4u;
   let xb_line = local / 8u;
   let xb_at = xb_first + local % 8u;
   let xb_to = xb_line * 10u + local % 8u;
   var xb0_x: vec4<f16>;
   let xd_lines = p.stride_3_2 / 4u;
-  let xd_first = ((p.offset_3 + b0 * p.stride_3_0)) / 4u;
+  let xd_first = (p.offset_3 + b0 * p.stride_3_0) / 4u;
   let xd_line = local / 8u;
   let xd_at = xd_first + local % 8u;
   let xd_to = xd_line * 10u + local % 8u;
   var xd0_x: vec4<f16>;
-  let last_key = p.extent_3 - 1u;
   let xa_lines = p.stride_0_1 / 4u;
-  let xa_first = ((p.offset_0 + b0 * p.stride_0_0)) / 4u;
-  let row0_0_0 = coopLoadT<coop_mat16x16<f16, A>>(&in_0[xa_first + (part_row + 0u) * xa_lines + 0u], xa_lines);
-  let row0_0_1 = coopLoadT<coop_mat16x16<f16, A>>(&in_0[xa_first + (part_row + 0u) * xa_lines + 4u], xa_lines);
+  let xa_first = (p.offset_0 + b0 * p.stride_0_0) / 4u;
+  let row0_0_0 = coopLoadT<coop_mat16x16<f16, A>>(&in_0[xa_first + part_row * xa_lines], xa_lines);
+  let row0_0_1 = coopLoadT<coop_mat16x16<f16, A>>(&in_0[xa_first + part_row * xa_lines + 4u], xa_lines);
   let xc_lines = p.stride_2_1 / 4u;
-  let xc_first = ((p.offset_2 + b0 * p.stride_2_0)) / 4u;
-  let row1_0_0 = coopLoadT<coop_mat16x16<f16, A>>(&in_2[xc_first + (part_row + 0u) * xc_lines + 0u], xc_lines);
-  let row1_0_1 = coopLoadT<coop_mat16x16<f16, A>>(&in_2[xc_first + (part_row + 0u) * xc_lines + 4u], xc_lines);
+  let xc_first = (p.offset_2 + b0 * p.stride_2_0) / 4u;
+  let row1_0_0 = coopLoadT<coop_mat16x16<f16, A>>(&in_2[xc_first + part_row * xc_lines], xc_lines);
+  let row1_0_1 = coopLoadT<coop_mat16x16<f16, A>>(&in_2[xc_first + part_row * xc_lines + 4u], xc_lines);
   var o0_0_0 = coop_mat16x16<f32, C>();
   var o0_0_1 = coop_mat16x16<f32, C>();
   if key_begin < key_end {
-    xb0_x = in_1[xb_at + min(key_begin + xb_line + 0u, last_key) * xb_lines];
-    xd0_x = in_3[xd_at + min(key_begin + xd_line + 0u, last_key) * xd_lines];
+    let xb_step = key_begin + xb_line;
+    xb0_x = in_1[xb_at + min(xb_step, last_key) * xb_lines];
+    let xd_step = key_begin + xd_line;
+    xd0_x = in_3[xd_at + min(xd_step, last_key) * xd_lines];
   }
   for (var k0 = key_begin; k0 < key_end; k0 += 16u) {
-    slice0[xb_to + 0u] = xb0_x;
-    slice1[xd_to + 0u] = xd0_x;
+    slice0[xb_to] = xb0_x;
+    slice1[xd_to] = xd0_x;
     workgroupBarrier();
     let next = k0 + 16u;
-    xb0_x = in_1[xb_at + min(next + xb_line + 0u, last_key) * xb_lines];
-    xd0_x = in_3[xd_at + min(next + xd_line + 0u, last_key) * xd_lines];
+    let xb_step = next + xb_line;
+    xb0_x = in_1[xb_at + min(xb_step, last_key) * xb_lines];
+    let xd_step = next + xd_line;
+    xd0_x = in_3[xd_at + min(xd_step, last_key) * xd_lines];
     var s0_0_0 = coop_mat16x16<f32, C>();
     {
       let key0 = coopLoad<coop_mat16x16<f16, B>>(&slice0[0u], 10u);
@@ -158,17 +162,17 @@ fn main(
       let key1 = coopLoad<coop_mat16x16<f16, B>>(&slice1[4u], 10u);
       s1_0_0 = coopMultiplyAdd(row1_0_1, key1, s1_0_0);
     }
-    coopStoreT(s0_0_0, &strips[strip + 0u], 4u);
+    coopStoreT(s0_0_0, &strips[strip], 4u);
     coopStoreT(s1_0_0, &strips[strip + 64u], 4u);
     workgroupBarrier();
-    let exists0_0 = vec4<u32>(k0 + 0u + lane_column) + vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(p.extent_3);
-    let w0_0_0 = weights(b0, part_row + 0u + lane_row, k0 + 0u + lane_column, strips[strip_lane + 0u], strips[strip_lane + 64u]);
-    weights0[weight_lane + 0u] = vec4<f16>(select(vec4<f32>(), w0_0_0.w0, exists0_0));
-    let w0_0_1 = weights(b0, part_row + 8u + lane_row, k0 + 0u + lane_column, strips[strip_lane + 32u], strips[strip_lane + 96u]);
+    let exists0_0 = vec4<u32>(k0 + lane_column) + vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(p.extent_3);
+    let w0_0_0 = weights(b0, part_row + lane_row, k0 + lane_column, strips[strip_lane], strips[strip_lane + 64u]);
+    weights0[weight_lane] = vec4<f16>(select(vec4<f32>(), w0_0_0.w0, exists0_0));
+    let w0_0_1 = weights(b0, part_row + 8u + lane_row, k0 + lane_column, strips[strip_lane + 32u], strips[strip_lane + 96u]);
     weights0[weight_lane + 48u] = vec4<f16>(select(vec4<f32>(), w0_0_1.w0, exists0_0));
     workgroupBarrier();
     {
-      let weight0 = coopLoadT<coop_mat16x16<f16, A>>(&weights0[part_weights + 0u], 6u);
+      let weight0 = coopLoadT<coop_mat16x16<f16, A>>(&weights0[part_weights], 6u);
       let value0 = coopLoadT<coop_mat16x16<f16, B>>(&slice0[0u], 10u);
       o0_0_0 = coopMultiplyAdd(weight0, value0, o0_0_0);
       let value1 = coopLoadT<coop_mat16x16<f16, B>>(&slice0[4u], 10u);
@@ -176,21 +180,21 @@ fn main(
     }
     workgroupBarrier();
   }
-  let last0_0 = part_row + 0u + lane_row;
+  let last0_0 = part_row + lane_row;
   let last0_1 = part_row + 8u + lane_row;
-  coopStoreT(o0_0_0, &strips[strip + 0u], 4u);
+  coopStoreT(o0_0_0, &strips[strip], 4u);
   workgroupBarrier();
   if last0_0 >= first_row {
-    finish(batch, b0, last0_0, 0u + lane_column, strips[strip_lane + 0u]);
+    finish(batch, b0, last0_0, lane_column, strips[strip_lane]);
   }
   if last0_1 >= first_row {
-    finish(batch, b0, last0_1, 0u + lane_column, strips[strip_lane + 32u]);
+    finish(batch, b0, last0_1, lane_column, strips[strip_lane + 32u]);
   }
   workgroupBarrier();
-  coopStoreT(o0_0_1, &strips[strip + 0u], 4u);
+  coopStoreT(o0_0_1, &strips[strip], 4u);
   workgroupBarrier();
   if last0_0 >= first_row {
-    finish(batch, b0, last0_0, 16u + lane_column, strips[strip_lane + 0u]);
+    finish(batch, b0, last0_0, 16u + lane_column, strips[strip_lane]);
   }
   if last0_1 >= first_row {
     finish(batch, b0, last0_1, 16u + lane_column, strips[strip_lane + 32u]);

@@ -22,6 +22,7 @@ struct Params {
 @group(0) @binding(3) var<storage, read_write> out_0: array<f32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
+const fuse_rounds = 1u;
 
 fn finish(batch: u32, b0: u32, b1: u32, row: u32, column: u32, sum: f32) {
   if row >= p.extent_2 || column >= p.extent_3 {
@@ -67,9 +68,13 @@ fn main(
   let b1 = batch % p.extent_1;
   let b0 = batch_rest1;
   var sum = vec4<f32>();
-  // unroll
-  for (var depth = lane * 4u; depth < p.extent_4; depth += 128u) {
-    sum = fma(a_read(b0, b1, row, depth), b_read(b0, b1, depth, column), sum);
+  for (var depth_0 = lane * 4u; depth_0 < p.extent_4; depth_0 += fuse_rounds * 128u) {
+    for (var round = 0u; round < fuse_rounds; round++) {
+      let depth = depth_0 + round * 128u;
+      if fuse_rounds == 1u || depth < p.extent_4 {
+        sum = fma(a_read(b0, b1, row, depth), b_read(b0, b1, depth, column), sum);
+      }
+    }
   }
   partial[local] = sum.x + sum.y + (sum.z + sum.w);
   workgroupBarrier();

@@ -65,7 +65,7 @@ fn main(
   let batch_rest1 = batch / p.extent_1;
   let b1 = batch % p.extent_1;
   let b0 = batch_rest1;
-  let first = (id % p.column_tiles) * 2u;
+  let first = id % p.column_tiles * 2u;
   let columns_in_units = p.extent_3 / 4u;
   let stores = first + lane < columns_in_units;
   let column = min(first + lane, columns_in_units - 1u) * 4u;
@@ -78,132 +78,132 @@ fn main(
   var sum_r6 = vec4<f32>();
   var sum_r7 = vec4<f32>();
   for (var k = k_begin + k_group * 8u; k < k_end; k += 1024u) {
-    let column_0 = b_read(b0, b1, k + 0u, column + 0u);
-    let column_1 = b_read(b0, b1, k + 0u, column + 1u);
-    let column_2 = b_read(b0, b1, k + 0u, column + 2u);
-    let column_3 = b_read(b0, b1, k + 0u, column + 3u);
-    let column_4 = b_read(b0, b1, k + 4u, column + 0u);
+    let column_0 = b_read(b0, b1, k, column);
+    let column_1 = b_read(b0, b1, k, column + 1u);
+    let column_2 = b_read(b0, b1, k, column + 2u);
+    let column_3 = b_read(b0, b1, k, column + 3u);
+    let column_4 = b_read(b0, b1, k + 4u, column);
     let column_5 = b_read(b0, b1, k + 4u, column + 1u);
     let column_6 = b_read(b0, b1, k + 4u, column + 2u);
     let column_7 = b_read(b0, b1, k + 4u, column + 3u);
-    let right_0 = vec4<f32>(column_0[0], column_1[0], column_2[0], column_3[0]);
-    let right_1 = vec4<f32>(column_0[1], column_1[1], column_2[1], column_3[1]);
-    let right_2 = vec4<f32>(column_0[2], column_1[2], column_2[2], column_3[2]);
-    let right_3 = vec4<f32>(column_0[3], column_1[3], column_2[3], column_3[3]);
-    let right_4 = vec4<f32>(column_4[0], column_5[0], column_6[0], column_7[0]);
-    let right_5 = vec4<f32>(column_4[1], column_5[1], column_6[1], column_7[1]);
-    let right_6 = vec4<f32>(column_4[2], column_5[2], column_6[2], column_7[2]);
-    let right_7 = vec4<f32>(column_4[3], column_5[3], column_6[3], column_7[3]);
+    let right_0 = vec4<f32>(column_0.x, column_1.x, column_2.x, column_3.x);
+    let right_1 = vec4<f32>(column_0.y, column_1.y, column_2.y, column_3.y);
+    let right_2 = vec4<f32>(column_0.z, column_1.z, column_2.z, column_3.z);
+    let right_3 = vec4<f32>(column_0.w, column_1.w, column_2.w, column_3.w);
+    let right_4 = vec4<f32>(column_4.x, column_5.x, column_6.x, column_7.x);
+    let right_5 = vec4<f32>(column_4.y, column_5.y, column_6.y, column_7.y);
+    let right_6 = vec4<f32>(column_4.z, column_5.z, column_6.z, column_7.z);
+    let right_7 = vec4<f32>(column_4.w, column_5.w, column_6.w, column_7.w);
     {
-      let left0 = a_read(b0, b1, 0u, k + 0u);
+      let left0 = a_read(b0, b1, 0u, k);
       let left1 = a_read(b0, b1, 0u, k + 4u);
-      sum_r0 = fma(vec4<f32>(left0[0]), right_0, sum_r0);
-      sum_r0 = fma(vec4<f32>(left0[1]), right_1, sum_r0);
-      sum_r0 = fma(vec4<f32>(left0[2]), right_2, sum_r0);
-      sum_r0 = fma(vec4<f32>(left0[3]), right_3, sum_r0);
-      sum_r0 = fma(vec4<f32>(left1[0]), right_4, sum_r0);
-      sum_r0 = fma(vec4<f32>(left1[1]), right_5, sum_r0);
-      sum_r0 = fma(vec4<f32>(left1[2]), right_6, sum_r0);
-      sum_r0 = fma(vec4<f32>(left1[3]), right_7, sum_r0);
+      sum_r0 = fma(vec4<f32>(left0.x), right_0, sum_r0);
+      sum_r0 = fma(vec4<f32>(left0.y), right_1, sum_r0);
+      sum_r0 = fma(vec4<f32>(left0.z), right_2, sum_r0);
+      sum_r0 = fma(vec4<f32>(left0.w), right_3, sum_r0);
+      sum_r0 = fma(vec4<f32>(left1.x), right_4, sum_r0);
+      sum_r0 = fma(vec4<f32>(left1.y), right_5, sum_r0);
+      sum_r0 = fma(vec4<f32>(left1.z), right_6, sum_r0);
+      sum_r0 = fma(vec4<f32>(left1.w), right_7, sum_r0);
     }
     {
-      let left0 = a_read(b0, b1, min(1u, p.extent_2 - 1u), k + 0u);
+      let left0 = a_read(b0, b1, min(1u, p.extent_2 - 1u), k);
       let left1 = a_read(b0, b1, min(1u, p.extent_2 - 1u), k + 4u);
-      sum_r1 = fma(vec4<f32>(left0[0]), right_0, sum_r1);
-      sum_r1 = fma(vec4<f32>(left0[1]), right_1, sum_r1);
-      sum_r1 = fma(vec4<f32>(left0[2]), right_2, sum_r1);
-      sum_r1 = fma(vec4<f32>(left0[3]), right_3, sum_r1);
-      sum_r1 = fma(vec4<f32>(left1[0]), right_4, sum_r1);
-      sum_r1 = fma(vec4<f32>(left1[1]), right_5, sum_r1);
-      sum_r1 = fma(vec4<f32>(left1[2]), right_6, sum_r1);
-      sum_r1 = fma(vec4<f32>(left1[3]), right_7, sum_r1);
+      sum_r1 = fma(vec4<f32>(left0.x), right_0, sum_r1);
+      sum_r1 = fma(vec4<f32>(left0.y), right_1, sum_r1);
+      sum_r1 = fma(vec4<f32>(left0.z), right_2, sum_r1);
+      sum_r1 = fma(vec4<f32>(left0.w), right_3, sum_r1);
+      sum_r1 = fma(vec4<f32>(left1.x), right_4, sum_r1);
+      sum_r1 = fma(vec4<f32>(left1.y), right_5, sum_r1);
+      sum_r1 = fma(vec4<f32>(left1.z), right_6, sum_r1);
+      sum_r1 = fma(vec4<f32>(left1.w), right_7, sum_r1);
     }
     {
-      let left0 = a_read(b0, b1, min(2u, p.extent_2 - 1u), k + 0u);
+      let left0 = a_read(b0, b1, min(2u, p.extent_2 - 1u), k);
       let left1 = a_read(b0, b1, min(2u, p.extent_2 - 1u), k + 4u);
-      sum_r2 = fma(vec4<f32>(left0[0]), right_0, sum_r2);
-      sum_r2 = fma(vec4<f32>(left0[1]), right_1, sum_r2);
-      sum_r2 = fma(vec4<f32>(left0[2]), right_2, sum_r2);
-      sum_r2 = fma(vec4<f32>(left0[3]), right_3, sum_r2);
-      sum_r2 = fma(vec4<f32>(left1[0]), right_4, sum_r2);
-      sum_r2 = fma(vec4<f32>(left1[1]), right_5, sum_r2);
-      sum_r2 = fma(vec4<f32>(left1[2]), right_6, sum_r2);
-      sum_r2 = fma(vec4<f32>(left1[3]), right_7, sum_r2);
+      sum_r2 = fma(vec4<f32>(left0.x), right_0, sum_r2);
+      sum_r2 = fma(vec4<f32>(left0.y), right_1, sum_r2);
+      sum_r2 = fma(vec4<f32>(left0.z), right_2, sum_r2);
+      sum_r2 = fma(vec4<f32>(left0.w), right_3, sum_r2);
+      sum_r2 = fma(vec4<f32>(left1.x), right_4, sum_r2);
+      sum_r2 = fma(vec4<f32>(left1.y), right_5, sum_r2);
+      sum_r2 = fma(vec4<f32>(left1.z), right_6, sum_r2);
+      sum_r2 = fma(vec4<f32>(left1.w), right_7, sum_r2);
     }
     {
-      let left0 = a_read(b0, b1, min(3u, p.extent_2 - 1u), k + 0u);
+      let left0 = a_read(b0, b1, min(3u, p.extent_2 - 1u), k);
       let left1 = a_read(b0, b1, min(3u, p.extent_2 - 1u), k + 4u);
-      sum_r3 = fma(vec4<f32>(left0[0]), right_0, sum_r3);
-      sum_r3 = fma(vec4<f32>(left0[1]), right_1, sum_r3);
-      sum_r3 = fma(vec4<f32>(left0[2]), right_2, sum_r3);
-      sum_r3 = fma(vec4<f32>(left0[3]), right_3, sum_r3);
-      sum_r3 = fma(vec4<f32>(left1[0]), right_4, sum_r3);
-      sum_r3 = fma(vec4<f32>(left1[1]), right_5, sum_r3);
-      sum_r3 = fma(vec4<f32>(left1[2]), right_6, sum_r3);
-      sum_r3 = fma(vec4<f32>(left1[3]), right_7, sum_r3);
+      sum_r3 = fma(vec4<f32>(left0.x), right_0, sum_r3);
+      sum_r3 = fma(vec4<f32>(left0.y), right_1, sum_r3);
+      sum_r3 = fma(vec4<f32>(left0.z), right_2, sum_r3);
+      sum_r3 = fma(vec4<f32>(left0.w), right_3, sum_r3);
+      sum_r3 = fma(vec4<f32>(left1.x), right_4, sum_r3);
+      sum_r3 = fma(vec4<f32>(left1.y), right_5, sum_r3);
+      sum_r3 = fma(vec4<f32>(left1.z), right_6, sum_r3);
+      sum_r3 = fma(vec4<f32>(left1.w), right_7, sum_r3);
     }
     if p.extent_2 > 4u {
       {
-        let left0 = a_read(b0, b1, min(4u, p.extent_2 - 1u), k + 0u);
+        let left0 = a_read(b0, b1, min(4u, p.extent_2 - 1u), k);
         let left1 = a_read(b0, b1, min(4u, p.extent_2 - 1u), k + 4u);
-        sum_r4 = fma(vec4<f32>(left0[0]), right_0, sum_r4);
-        sum_r4 = fma(vec4<f32>(left0[1]), right_1, sum_r4);
-        sum_r4 = fma(vec4<f32>(left0[2]), right_2, sum_r4);
-        sum_r4 = fma(vec4<f32>(left0[3]), right_3, sum_r4);
-        sum_r4 = fma(vec4<f32>(left1[0]), right_4, sum_r4);
-        sum_r4 = fma(vec4<f32>(left1[1]), right_5, sum_r4);
-        sum_r4 = fma(vec4<f32>(left1[2]), right_6, sum_r4);
-        sum_r4 = fma(vec4<f32>(left1[3]), right_7, sum_r4);
+        sum_r4 = fma(vec4<f32>(left0.x), right_0, sum_r4);
+        sum_r4 = fma(vec4<f32>(left0.y), right_1, sum_r4);
+        sum_r4 = fma(vec4<f32>(left0.z), right_2, sum_r4);
+        sum_r4 = fma(vec4<f32>(left0.w), right_3, sum_r4);
+        sum_r4 = fma(vec4<f32>(left1.x), right_4, sum_r4);
+        sum_r4 = fma(vec4<f32>(left1.y), right_5, sum_r4);
+        sum_r4 = fma(vec4<f32>(left1.z), right_6, sum_r4);
+        sum_r4 = fma(vec4<f32>(left1.w), right_7, sum_r4);
       }
       {
-        let left0 = a_read(b0, b1, min(5u, p.extent_2 - 1u), k + 0u);
+        let left0 = a_read(b0, b1, min(5u, p.extent_2 - 1u), k);
         let left1 = a_read(b0, b1, min(5u, p.extent_2 - 1u), k + 4u);
-        sum_r5 = fma(vec4<f32>(left0[0]), right_0, sum_r5);
-        sum_r5 = fma(vec4<f32>(left0[1]), right_1, sum_r5);
-        sum_r5 = fma(vec4<f32>(left0[2]), right_2, sum_r5);
-        sum_r5 = fma(vec4<f32>(left0[3]), right_3, sum_r5);
-        sum_r5 = fma(vec4<f32>(left1[0]), right_4, sum_r5);
-        sum_r5 = fma(vec4<f32>(left1[1]), right_5, sum_r5);
-        sum_r5 = fma(vec4<f32>(left1[2]), right_6, sum_r5);
-        sum_r5 = fma(vec4<f32>(left1[3]), right_7, sum_r5);
+        sum_r5 = fma(vec4<f32>(left0.x), right_0, sum_r5);
+        sum_r5 = fma(vec4<f32>(left0.y), right_1, sum_r5);
+        sum_r5 = fma(vec4<f32>(left0.z), right_2, sum_r5);
+        sum_r5 = fma(vec4<f32>(left0.w), right_3, sum_r5);
+        sum_r5 = fma(vec4<f32>(left1.x), right_4, sum_r5);
+        sum_r5 = fma(vec4<f32>(left1.y), right_5, sum_r5);
+        sum_r5 = fma(vec4<f32>(left1.z), right_6, sum_r5);
+        sum_r5 = fma(vec4<f32>(left1.w), right_7, sum_r5);
       }
       {
-        let left0 = a_read(b0, b1, min(6u, p.extent_2 - 1u), k + 0u);
+        let left0 = a_read(b0, b1, min(6u, p.extent_2 - 1u), k);
         let left1 = a_read(b0, b1, min(6u, p.extent_2 - 1u), k + 4u);
-        sum_r6 = fma(vec4<f32>(left0[0]), right_0, sum_r6);
-        sum_r6 = fma(vec4<f32>(left0[1]), right_1, sum_r6);
-        sum_r6 = fma(vec4<f32>(left0[2]), right_2, sum_r6);
-        sum_r6 = fma(vec4<f32>(left0[3]), right_3, sum_r6);
-        sum_r6 = fma(vec4<f32>(left1[0]), right_4, sum_r6);
-        sum_r6 = fma(vec4<f32>(left1[1]), right_5, sum_r6);
-        sum_r6 = fma(vec4<f32>(left1[2]), right_6, sum_r6);
-        sum_r6 = fma(vec4<f32>(left1[3]), right_7, sum_r6);
+        sum_r6 = fma(vec4<f32>(left0.x), right_0, sum_r6);
+        sum_r6 = fma(vec4<f32>(left0.y), right_1, sum_r6);
+        sum_r6 = fma(vec4<f32>(left0.z), right_2, sum_r6);
+        sum_r6 = fma(vec4<f32>(left0.w), right_3, sum_r6);
+        sum_r6 = fma(vec4<f32>(left1.x), right_4, sum_r6);
+        sum_r6 = fma(vec4<f32>(left1.y), right_5, sum_r6);
+        sum_r6 = fma(vec4<f32>(left1.z), right_6, sum_r6);
+        sum_r6 = fma(vec4<f32>(left1.w), right_7, sum_r6);
       }
       {
-        let left0 = a_read(b0, b1, min(7u, p.extent_2 - 1u), k + 0u);
+        let left0 = a_read(b0, b1, min(7u, p.extent_2 - 1u), k);
         let left1 = a_read(b0, b1, min(7u, p.extent_2 - 1u), k + 4u);
-        sum_r7 = fma(vec4<f32>(left0[0]), right_0, sum_r7);
-        sum_r7 = fma(vec4<f32>(left0[1]), right_1, sum_r7);
-        sum_r7 = fma(vec4<f32>(left0[2]), right_2, sum_r7);
-        sum_r7 = fma(vec4<f32>(left0[3]), right_3, sum_r7);
-        sum_r7 = fma(vec4<f32>(left1[0]), right_4, sum_r7);
-        sum_r7 = fma(vec4<f32>(left1[1]), right_5, sum_r7);
-        sum_r7 = fma(vec4<f32>(left1[2]), right_6, sum_r7);
-        sum_r7 = fma(vec4<f32>(left1[3]), right_7, sum_r7);
+        sum_r7 = fma(vec4<f32>(left0.x), right_0, sum_r7);
+        sum_r7 = fma(vec4<f32>(left0.y), right_1, sum_r7);
+        sum_r7 = fma(vec4<f32>(left0.z), right_2, sum_r7);
+        sum_r7 = fma(vec4<f32>(left0.w), right_3, sum_r7);
+        sum_r7 = fma(vec4<f32>(left1.x), right_4, sum_r7);
+        sum_r7 = fma(vec4<f32>(left1.y), right_5, sum_r7);
+        sum_r7 = fma(vec4<f32>(left1.z), right_6, sum_r7);
+        sum_r7 = fma(vec4<f32>(left1.w), right_7, sum_r7);
       }
     }
   }
   if k_group >= 64u {
-    let place = lane * 64u + (k_group - 64u) * 1u;
-    partial[place + 0u] = sum_r0;
+    let place = lane * 64u + (k_group - 64u);
+    partial[place] = sum_r0;
     partial[place + 128u] = sum_r1;
     partial[place + 256u] = sum_r2;
     partial[place + 384u] = sum_r3;
   }
   workgroupBarrier();
   if k_group < 64u {
-    let place = lane * 64u + k_group * 1u;
-    partial[place + 0u] += sum_r0;
+    let place = lane * 64u + k_group;
+    partial[place] += sum_r0;
     partial[place + 128u] += sum_r1;
     partial[place + 256u] += sum_r2;
     partial[place + 384u] += sum_r3;
@@ -211,9 +211,9 @@ fn main(
   for (var left = 32u; left > 0u; left /= 2u) {
     workgroupBarrier();
     if k_group < left {
-      let place = lane * 64u + k_group * 1u;
-      let other = place + left * 1u;
-      partial[place + 0u] += partial[other + 0u];
+      let place = lane * 64u + k_group;
+      let other = place + left;
+      partial[place] += partial[other];
       partial[place + 128u] += partial[other + 128u];
       partial[place + 256u] += partial[other + 256u];
       partial[place + 384u] += partial[other + 384u];
@@ -226,16 +226,16 @@ fn main(
   if p.extent_2 > 4u {
     workgroupBarrier();
     if k_group >= 64u {
-      let place = lane * 64u + (k_group - 64u) * 1u;
-      partial[place + 0u] = sum_r4;
+      let place = lane * 64u + (k_group - 64u);
+      partial[place] = sum_r4;
       partial[place + 128u] = sum_r5;
       partial[place + 256u] = sum_r6;
       partial[place + 384u] = sum_r7;
     }
     workgroupBarrier();
     if k_group < 64u {
-      let place = lane * 64u + k_group * 1u;
-      partial[place + 0u] += sum_r4;
+      let place = lane * 64u + k_group;
+      partial[place] += sum_r4;
       partial[place + 128u] += sum_r5;
       partial[place + 256u] += sum_r6;
       partial[place + 384u] += sum_r7;
@@ -243,9 +243,9 @@ fn main(
     for (var left = 32u; left > 0u; left /= 2u) {
       workgroupBarrier();
       if k_group < left {
-        let place = lane * 64u + k_group * 1u;
-        let other = place + left * 1u;
-        partial[place + 0u] += partial[other + 0u];
+        let place = lane * 64u + k_group;
+        let other = place + left;
+        partial[place] += partial[other];
         partial[place + 128u] += partial[other + 128u];
         partial[place + 256u] += partial[other + 256u];
         partial[place + 384u] += partial[other + 384u];

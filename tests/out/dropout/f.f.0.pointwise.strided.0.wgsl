@@ -10,8 +10,8 @@ struct Params {
 @group(0) @binding(2) var<storage, read_write> out_0: array<f32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
-
 const fuse_fast_math = false;
+
 fn fuse_multiply_high1(x: u32, y: u32) -> u32 {
   let x0 = x & u32(0xffffu);
   let x1 = x >> u32(16u);
@@ -28,7 +28,6 @@ fn fuse_philox1(x: u32, y: u32) -> u32 {
   var c3 = u32();
   var k0 = y;
   var k1 = u32();
-  // unroll
   for (var round = 0u; round < 10u; round++) {
     let high0 = fuse_multiply_high1(c0, 0xd2511f53u);
     let high1 = fuse_multiply_high1(c2, 0xcd9e8d57u);

@@ -22,8 +22,8 @@ struct Params {
 @group(0) @binding(4) var<storage, read_write> out_0: array<vec4<f16>>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
-
 const fuse_fast_math = false;
+
 fn fuse_erf4(x: vec4<f32>) -> vec4<f32> {
   if fuse_fast_math {
     let u = vec4<f32>(1.0) / (vec4<f32>(1.0) + vec4<f32>(0.3275911) * abs(x));
@@ -87,15 +87,17 @@ fn main(
   var c0_0 = coop_mat16x16<f32, C>();
   let lane_row = row0 + part_row + subgroup_lane / 4u;
   let lane_column = column0 + part_column + subgroup_lane % 4u * 4u;
-  let vector_row0_0 = lane_row + 0u;
+  let vector_row0_0 = lane_row;
   let vector_row0_1 = lane_row + 8u;
-  let vector_column0 = lane_column + 0u;
+  let vector_column0 = lane_column;
   let x2_0_0_0 = preload_2(vector_row0_0, vector_column0);
   let x2_0_0_1 = preload_2(vector_row0_1, vector_column0);
   let a_lines = p.stride_0_0 / 4u;
-  let a_first = (p.offset_0) / 4u + row0 * a_lines;
-  let a_at = local / 16u * a_lines + local % 16u;
-  let a_to = local / 16u * 18u + local % 16u;
+  let a_first = p.offset_0 / 4u;
+  let a_origin = a_first + row0 * a_lines;
+  let a_line = local / 16u;
+  let a_at = a_line * a_lines + local % 16u;
+  let a_to = a_line * 18u + local % 16u;
   let a0_line = 0u * a_lines;
   var a0_x: vec4<f16>;
   let a1_line = 8u * a_lines;
@@ -105,9 +107,11 @@ fn main(
   let a3_line = 24u * a_lines;
   var a3_x: vec4<f16>;
   let b_lines = p.stride_1_1 / 4u;
-  let b_first = (p.offset_1) / 4u + column0 * b_lines;
-  let b_at = local / 16u * b_lines + local % 16u;
-  let b_to = local / 16u * 18u + local % 16u;
+  let b_first = p.offset_1 / 4u;
+  let b_origin = b_first + column0 * b_lines;
+  let b_line = local / 16u;
+  let b_at = b_line * b_lines + local % 16u;
+  let b_to = b_line * 18u + local % 16u;
   let b0_line = 0u * b_lines;
   var b0_x: vec4<f16>;
   let b1_line = 8u * b_lines;
@@ -117,40 +121,40 @@ fn main(
   let b3_line = 24u * b_lines;
   var b3_x: vec4<f16>;
   if k_begin < k_end {
-    let a_step = a_first + k_begin / 4u;
+    let a_step = a_origin + k_begin / 4u;
     a0_x = in_0[a_at + (a_step + a0_line)];
     a1_x = in_0[a_at + (a_step + a1_line)];
     a2_x = in_0[a_at + (a_step + a2_line)];
     a3_x = in_0[a_at + (a_step + a3_line)];
-    let b_step = b_first + k_begin / 4u;
+    let b_step = b_origin + k_begin / 4u;
     b0_x = in_1[b_at + (b_step + b0_line)];
     b1_x = in_1[b_at + (b_step + b1_line)];
     b2_x = in_1[b_at + (b_step + b2_line)];
     b3_x = in_1[b_at + (b_step + b3_line)];
   }
   for (var k0 = k_begin; k0 < k_end; k0 += 64u) {
-    lhs_tile[a_to + 0u] = a0_x;
+    lhs_tile[a_to] = a0_x;
     lhs_tile[a_to + 144u] = a1_x;
     lhs_tile[a_to + 288u] = a2_x;
     lhs_tile[a_to + 432u] = a3_x;
-    rhs_tile[b_to + 0u] = b0_x;
+    rhs_tile[b_to] = b0_x;
     rhs_tile[b_to + 144u] = b1_x;
     rhs_tile[b_to + 288u] = b2_x;
     rhs_tile[b_to + 432u] = b3_x;
     workgroupBarrier();
-    let a_step = a_first + min(k0 + 64u, k_end - 64u) / 4u;
+    let a_step = a_origin + min(k0 + 64u, k_end - 64u) / 4u;
     a0_x = in_0[a_at + (a_step + a0_line)];
     a1_x = in_0[a_at + (a_step + a1_line)];
     a2_x = in_0[a_at + (a_step + a2_line)];
     a3_x = in_0[a_at + (a_step + a3_line)];
-    let b_step = b_first + min(k0 + 64u, k_end - 64u) / 4u;
+    let b_step = b_origin + min(k0 + 64u, k_end - 64u) / 4u;
     b0_x = in_1[b_at + (b_step + b0_line)];
     b1_x = in_1[b_at + (b_step + b1_line)];
     b2_x = in_1[b_at + (b_step + b2_line)];
     b3_x = in_1[b_at + (b_step + b3_line)];
     {
-      let a0 = coopLoadT<coop_mat16x16<f16, A>>(&lhs_tile[part_row * 18u + 0u], 18u);
-      let b0 = coopLoad<coop_mat16x16<f16, B>>(&rhs_tile[part_column * 18u + 0u], 18u);
+      let a0 = coopLoadT<coop_mat16x16<f16, A>>(&lhs_tile[part_row * 18u], 18u);
+      let b0 = coopLoad<coop_mat16x16<f16, B>>(&rhs_tile[part_column * 18u], 18u);
       c0_0 = coopMultiplyAdd(a0, b0, c0_0);
     }
     {
@@ -176,7 +180,7 @@ fn main(
     coopStoreT(c0_0, &sums[matrix], 4u);
     workgroupBarrier();
     if vector_row0_0 >= first_row && vector_column0 >= first_column {
-      finish(batch, vector_row0_0, vector_column0, sums[vector + 0u], x2_0_0_0);
+      finish(batch, vector_row0_0, vector_column0, sums[vector], x2_0_0_0);
     }
     if vector_row0_1 >= first_row && vector_column0 >= first_column {
       finish(batch, vector_row0_1, vector_column0, sums[vector + 32u], x2_0_0_1);

@@ -22,8 +22,8 @@ struct Params {
 @group(0) @binding(4) var<storage, read_write> out_0: array<vec4<f16>>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
-
 const fuse_fast_math = false;
+
 fn fuse_erf4(x: vec4<f32>) -> vec4<f32> {
   if fuse_fast_math {
     let u = vec4<f32>(1.0) / (vec4<f32>(1.0) + vec4<f32>(0.3275911) * abs(x));
@@ -56,12 +56,6 @@ fn finish(batch: u32, row: u32, column: u32, sum: vec4<f32>, x2: vec4<f32>) {
 var<workgroup> lhs_tile: array<vec4<f16>, 320>;
 var<workgroup> rhs_tile: array<vec4<f16>, 320>;
 var<workgroup> sums: array<vec4<f32>, 64>;
-fn put_lhs_tile(outer: u32, depth: u32, value: vec4<f16>) {
-  lhs_tile[outer * 10u + depth / 4u] = value;
-}
-fn put_rhs_tile(outer: u32, depth: u32, value: vec4<f16>) {
-  rhs_tile[outer * 10u + depth / 4u] = value;
-}
 fn preload_2(row: u32, column: u32) -> vec4<f32> {
   return vec4<f32>(in_2[(p.offset_2 + min(column, p.extent_1 - 4u)) / 4u]);
 }
@@ -94,60 +88,92 @@ fn main(
   var c1_1 = coop_mat8x8<f32, C>();
   let lane_row = row0 + part_row + subgroup_lane / 2u;
   let lane_column = column0 + part_column + subgroup_lane % 2u * 4u;
-  let vector_row0_0 = lane_row + 0u;
+  let vector_row0_0 = lane_row;
   let vector_row1_0 = lane_row + 8u;
-  let vector_column0 = lane_column + 0u;
+  let vector_column0 = lane_column;
   let vector_column1 = lane_column + 8u;
-  let a0_o = (local + 0u) / 8u;
-  let a0_k = ((local + 0u) % 8u) * 4u;
+  let a0_o = local / 8u;
+  let a0_k = local % 8u * 4u;
+  let a0_to = a0_o * 10u + a0_k / 4u;
   let a0_at = min(row0 + a0_o, p.extent_0 - 1u);
-  let a0_base0 = (p.offset_0 + a0_at * p.stride_0_0);
+  let a0_base0 = p.offset_0 + a0_at * p.stride_0_0;
   var a0_x0: vec4<f16>;
   let a1_o = (local + 128u) / 8u;
-  let a1_k = ((local + 128u) % 8u) * 4u;
+  let a1_k = (local + 128u) % 8u * 4u;
+  let a1_to = a1_o * 10u + a1_k / 4u;
   let a1_at = min(row0 + a1_o, p.extent_0 - 1u);
-  let a1_base0 = (p.offset_0 + a1_at * p.stride_0_0);
+  let a1_base0 = p.offset_0 + a1_at * p.stride_0_0;
   var a1_x0: vec4<f16>;
-  let b0_o = (local + 0u) / 8u;
-  let b0_k = ((local + 0u) % 8u) * 4u;
+  let b0_o = local / 8u;
+  let b0_k = local % 8u * 4u;
+  let b0_to = b0_o * 10u + b0_k / 4u;
   let b0_at = min(column0 + b0_o, p.extent_1 - 1u);
-  let b0_base1 = (p.offset_1 + b0_at * p.stride_1_1);
+  let b0_base1 = p.offset_1 + b0_at * p.stride_1_1;
   var b0_x1: vec4<f16>;
   let b1_o = (local + 128u) / 8u;
-  let b1_k = ((local + 128u) % 8u) * 4u;
+  let b1_k = (local + 128u) % 8u * 4u;
+  let b1_to = b1_o * 10u + b1_k / 4u;
   let b1_at = min(column0 + b1_o, p.extent_1 - 1u);
-  let b1_base1 = (p.offset_1 + b1_at * p.stride_1_1);
+  let b1_base1 = p.offset_1 + b1_at * p.stride_1_1;
   var b1_x1: vec4<f16>;
   if k_begin < k_end {
-    let a0_depth = min(k_begin + a0_k, k_end - 4u);
-    a0_x0 = in_0[(a0_base0 + a0_depth) / 4u];
-    let a1_depth = min(k_begin + a1_k, k_end - 4u);
-    a1_x0 = in_0[(a1_base0 + a1_depth) / 4u];
-    let b0_depth = min(k_begin + b0_k, k_end - 4u);
-    b0_x1 = in_1[(b0_base1 + b0_depth) / 4u];
-    let b1_depth = min(k_begin + b1_k, k_end - 4u);
-    b1_x1 = in_1[(b1_base1 + b1_depth) / 4u];
-  }
-  for (var k0 = k_begin; k0 < k_end; k0 += 32u) {
-    put_lhs_tile(a0_o, a0_k, select(vec4<f16>(), a0_x0, k0 + a0_k < k_end));
-    put_lhs_tile(a1_o, a1_k, select(vec4<f16>(), a1_x0, k0 + a1_k < k_end));
-    put_rhs_tile(b0_o, b0_k, select(vec4<f16>(), b0_x1, k0 + b0_k < k_end));
-    put_rhs_tile(b1_o, b1_k, select(vec4<f16>(), b1_x1, k0 + b1_k < k_end));
-    workgroupBarrier();
-    if k0 + 32u < k_end {
-      let a0_depth = min(k0 + 32u + a0_k, k_end - 4u);
-      a0_x0 = in_0[(a0_base0 + a0_depth) / 4u];
-      let a1_depth = min(k0 + 32u + a1_k, k_end - 4u);
-      a1_x0 = in_0[(a1_base0 + a1_depth) / 4u];
-      let b0_depth = min(k0 + 32u + b0_k, k_end - 4u);
-      b0_x1 = in_1[(b0_base1 + b0_depth) / 4u];
-      let b1_depth = min(k0 + 32u + b1_k, k_end - 4u);
-      b1_x1 = in_1[(b1_base1 + b1_depth) / 4u];
+    {
+      let step = min(k_begin + a0_k, k_end - 4u);
+      a0_x0 = in_0[(a0_base0 + step) / 4u];
     }
     {
-      let a0 = coopLoadT<coop_mat8x8<f16, A>>(&lhs_tile[part_row * 10u + 0u], 10u);
+      let step = min(k_begin + a1_k, k_end - 4u);
+      a1_x0 = in_0[(a1_base0 + step) / 4u];
+    }
+    {
+      let step = min(k_begin + b0_k, k_end - 4u);
+      b0_x1 = in_1[(b0_base1 + step) / 4u];
+    }
+    {
+      let step = min(k_begin + b1_k, k_end - 4u);
+      b1_x1 = in_1[(b1_base1 + step) / 4u];
+    }
+  }
+  for (var k0 = k_begin; k0 < k_end; k0 += 32u) {
+    {
+      let value = select(vec4<f16>(), a0_x0, k0 + a0_k < k_end);
+      lhs_tile[a0_to] = value;
+    }
+    {
+      let value = select(vec4<f16>(), a1_x0, k0 + a1_k < k_end);
+      lhs_tile[a1_to] = value;
+    }
+    {
+      let value = select(vec4<f16>(), b0_x1, k0 + b0_k < k_end);
+      rhs_tile[b0_to] = value;
+    }
+    {
+      let value = select(vec4<f16>(), b1_x1, k0 + b1_k < k_end);
+      rhs_tile[b1_to] = value;
+    }
+    workgroupBarrier();
+    if k0 + 32u < k_end {
+      {
+        let step = min(k0 + 32u + a0_k, k_end - 4u);
+        a0_x0 = in_0[(a0_base0 + step) / 4u];
+      }
+      {
+        let step = min(k0 + 32u + a1_k, k_end - 4u);
+        a1_x0 = in_0[(a1_base0 + step) / 4u];
+      }
+      {
+        let step = min(k0 + 32u + b0_k, k_end - 4u);
+        b0_x1 = in_1[(b0_base1 + step) / 4u];
+      }
+      {
+        let step = min(k0 + 32u + b1_k, k_end - 4u);
+        b1_x1 = in_1[(b1_base1 + step) / 4u];
+      }
+    }
+    {
+      let a0 = coopLoadT<coop_mat8x8<f16, A>>(&lhs_tile[part_row * 10u], 10u);
       let a1 = coopLoadT<coop_mat8x8<f16, A>>(&lhs_tile[part_row * 10u + 80u], 10u);
-      let b0 = coopLoad<coop_mat8x8<f16, B>>(&rhs_tile[part_column * 10u + 0u], 10u);
+      let b0 = coopLoad<coop_mat8x8<f16, B>>(&rhs_tile[part_column * 10u], 10u);
       let b1 = coopLoad<coop_mat8x8<f16, B>>(&rhs_tile[part_column * 10u + 80u], 10u);
       c0_0 = coopMultiplyAdd(a0, b0, c0_0);
       c0_1 = coopMultiplyAdd(a0, b1, c0_1);
@@ -194,13 +220,13 @@ fn main(
     coopStoreT(c0_0, &sums[matrix], 2u);
     workgroupBarrier();
     if subgroup_lane < 16u {
-      finish(batch, vector_row0_0, vector_column0, sums[vector + 0u], x2_0_0_0);
+      finish(batch, vector_row0_0, vector_column0, sums[vector], x2_0_0_0);
     }
     workgroupBarrier();
     coopStoreT(c0_1, &sums[matrix], 2u);
     workgroupBarrier();
     if subgroup_lane < 16u {
-      finish(batch, vector_row0_0, vector_column1, sums[vector + 0u], x2_0_1_0);
+      finish(batch, vector_row0_0, vector_column1, sums[vector], x2_0_1_0);
     }
   }
   {
@@ -210,13 +236,13 @@ fn main(
     coopStoreT(c1_0, &sums[matrix], 2u);
     workgroupBarrier();
     if subgroup_lane < 16u {
-      finish(batch, vector_row1_0, vector_column0, sums[vector + 0u], x2_1_0_0);
+      finish(batch, vector_row1_0, vector_column0, sums[vector], x2_1_0_0);
     }
     workgroupBarrier();
     coopStoreT(c1_1, &sums[matrix], 2u);
     workgroupBarrier();
     if subgroup_lane < 16u {
-      finish(batch, vector_row1_0, vector_column1, sums[vector + 0u], x2_1_1_0);
+      finish(batch, vector_row1_0, vector_column1, sums[vector], x2_1_1_0);
     }
   }
 }

@@ -54,15 +54,15 @@ fn main(
   split = part;
   let k_begin = part * p.split_depth;
   let k_end = min(p.extent_2, k_begin + p.split_depth);
-  let first = (id % p.column_tiles) * 16u;
+  let first = id % p.column_tiles * 16u;
   let columns_in_units = p.extent_1 / 4u;
   let stores = first + lane < columns_in_units;
   let column = min(first + lane, columns_in_units - 1u) * 4u;
   var sum = vec4<f32>();
   for (var k = k_begin + k_group * 8u; k < k_end; k += 128u) {
     {
-      let inside = k + 0u < k_end;
-      let depth = min(k + 0u, k_end - 1u);
+      let inside = k < k_end;
+      let depth = min(k, k_end - 1u);
       sum = fma(vec4<f32>(select(f32(), a_read(0u, depth), inside)), select(vec4<f32>(), b_read(depth, column), inside), sum);
     }
     {
@@ -103,19 +103,19 @@ fn main(
   }
   if k_group >= 8u {
     let place = lane + (k_group - 8u) * 16u;
-    partial[place + 0u] = sum;
+    partial[place] = sum;
   }
   workgroupBarrier();
   if k_group < 8u {
     let place = lane + k_group * 16u;
-    partial[place + 0u] += sum;
+    partial[place] += sum;
   }
   for (var left = 4u; left > 0u; left /= 2u) {
     workgroupBarrier();
     if k_group < left {
       let place = lane + k_group * 16u;
       let other = place + left * 16u;
-      partial[place + 0u] += partial[other + 0u];
+      partial[place] += partial[other];
     }
   }
   if k_group < 1u && stores {

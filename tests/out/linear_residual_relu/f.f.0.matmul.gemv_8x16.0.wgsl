@@ -21,8 +21,8 @@ struct Params {
 @group(0) @binding(5) var<storage, read_write> out_0: array<vec4<f32>>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
-
 const fuse_fast_math = false;
+
 fn fuse_is_nan4(x: vec4<f32>) -> vec4<bool> {
   return (bitcast<vec4<u32>>(x) & vec4<u32>(0x7fffffffu)) > vec4<u32>(0x7f800000u);
 }
@@ -72,7 +72,7 @@ fn main(
   let batch = id / p.column_tiles;
   let k_begin = 0u;
   let k_end = p.extent_2;
-  let first = (id % p.column_tiles) * 4u;
+  let first = id % p.column_tiles * 4u;
   let columns_in_units = p.extent_1 / 4u;
   let stores = first + lane < columns_in_units;
   let column = min(first + lane, columns_in_units - 1u) * 4u;
@@ -85,116 +85,116 @@ fn main(
   var sum_r6 = vec4<f32>();
   var sum_r7 = vec4<f32>();
   for (var k = k_begin + k_group * 8u; k < k_end; k += 512u) {
-    let right_0 = b_read(k + 0u, column + 0u);
-    let right_1 = b_read(k + 1u, column + 0u);
-    let right_2 = b_read(k + 2u, column + 0u);
-    let right_3 = b_read(k + 3u, column + 0u);
-    let right_4 = b_read(k + 4u, column + 0u);
-    let right_5 = b_read(k + 5u, column + 0u);
-    let right_6 = b_read(k + 6u, column + 0u);
-    let right_7 = b_read(k + 7u, column + 0u);
+    let right_0 = b_read(k, column);
+    let right_1 = b_read(k + 1u, column);
+    let right_2 = b_read(k + 2u, column);
+    let right_3 = b_read(k + 3u, column);
+    let right_4 = b_read(k + 4u, column);
+    let right_5 = b_read(k + 5u, column);
+    let right_6 = b_read(k + 6u, column);
+    let right_7 = b_read(k + 7u, column);
     {
-      let left0 = a_read(0u, k + 0u);
+      let left0 = a_read(0u, k);
       let left1 = a_read(0u, k + 4u);
-      sum_r0 = fma(vec4<f32>(left0[0]), right_0, sum_r0);
-      sum_r0 = fma(vec4<f32>(left0[1]), right_1, sum_r0);
-      sum_r0 = fma(vec4<f32>(left0[2]), right_2, sum_r0);
-      sum_r0 = fma(vec4<f32>(left0[3]), right_3, sum_r0);
-      sum_r0 = fma(vec4<f32>(left1[0]), right_4, sum_r0);
-      sum_r0 = fma(vec4<f32>(left1[1]), right_5, sum_r0);
-      sum_r0 = fma(vec4<f32>(left1[2]), right_6, sum_r0);
-      sum_r0 = fma(vec4<f32>(left1[3]), right_7, sum_r0);
+      sum_r0 = fma(vec4<f32>(left0.x), right_0, sum_r0);
+      sum_r0 = fma(vec4<f32>(left0.y), right_1, sum_r0);
+      sum_r0 = fma(vec4<f32>(left0.z), right_2, sum_r0);
+      sum_r0 = fma(vec4<f32>(left0.w), right_3, sum_r0);
+      sum_r0 = fma(vec4<f32>(left1.x), right_4, sum_r0);
+      sum_r0 = fma(vec4<f32>(left1.y), right_5, sum_r0);
+      sum_r0 = fma(vec4<f32>(left1.z), right_6, sum_r0);
+      sum_r0 = fma(vec4<f32>(left1.w), right_7, sum_r0);
     }
     {
-      let left0 = a_read(min(1u, p.extent_0 - 1u), k + 0u);
+      let left0 = a_read(min(1u, p.extent_0 - 1u), k);
       let left1 = a_read(min(1u, p.extent_0 - 1u), k + 4u);
-      sum_r1 = fma(vec4<f32>(left0[0]), right_0, sum_r1);
-      sum_r1 = fma(vec4<f32>(left0[1]), right_1, sum_r1);
-      sum_r1 = fma(vec4<f32>(left0[2]), right_2, sum_r1);
-      sum_r1 = fma(vec4<f32>(left0[3]), right_3, sum_r1);
-      sum_r1 = fma(vec4<f32>(left1[0]), right_4, sum_r1);
-      sum_r1 = fma(vec4<f32>(left1[1]), right_5, sum_r1);
-      sum_r1 = fma(vec4<f32>(left1[2]), right_6, sum_r1);
-      sum_r1 = fma(vec4<f32>(left1[3]), right_7, sum_r1);
+      sum_r1 = fma(vec4<f32>(left0.x), right_0, sum_r1);
+      sum_r1 = fma(vec4<f32>(left0.y), right_1, sum_r1);
+      sum_r1 = fma(vec4<f32>(left0.z), right_2, sum_r1);
+      sum_r1 = fma(vec4<f32>(left0.w), right_3, sum_r1);
+      sum_r1 = fma(vec4<f32>(left1.x), right_4, sum_r1);
+      sum_r1 = fma(vec4<f32>(left1.y), right_5, sum_r1);
+      sum_r1 = fma(vec4<f32>(left1.z), right_6, sum_r1);
+      sum_r1 = fma(vec4<f32>(left1.w), right_7, sum_r1);
     }
     {
-      let left0 = a_read(min(2u, p.extent_0 - 1u), k + 0u);
+      let left0 = a_read(min(2u, p.extent_0 - 1u), k);
       let left1 = a_read(min(2u, p.extent_0 - 1u), k + 4u);
-      sum_r2 = fma(vec4<f32>(left0[0]), right_0, sum_r2);
-      sum_r2 = fma(vec4<f32>(left0[1]), right_1, sum_r2);
-      sum_r2 = fma(vec4<f32>(left0[2]), right_2, sum_r2);
-      sum_r2 = fma(vec4<f32>(left0[3]), right_3, sum_r2);
-      sum_r2 = fma(vec4<f32>(left1[0]), right_4, sum_r2);
-      sum_r2 = fma(vec4<f32>(left1[1]), right_5, sum_r2);
-      sum_r2 = fma(vec4<f32>(left1[2]), right_6, sum_r2);
-      sum_r2 = fma(vec4<f32>(left1[3]), right_7, sum_r2);
+      sum_r2 = fma(vec4<f32>(left0.x), right_0, sum_r2);
+      sum_r2 = fma(vec4<f32>(left0.y), right_1, sum_r2);
+      sum_r2 = fma(vec4<f32>(left0.z), right_2, sum_r2);
+      sum_r2 = fma(vec4<f32>(left0.w), right_3, sum_r2);
+      sum_r2 = fma(vec4<f32>(left1.x), right_4, sum_r2);
+      sum_r2 = fma(vec4<f32>(left1.y), right_5, sum_r2);
+      sum_r2 = fma(vec4<f32>(left1.z), right_6, sum_r2);
+      sum_r2 = fma(vec4<f32>(left1.w), right_7, sum_r2);
     }
     {
-      let left0 = a_read(min(3u, p.extent_0 - 1u), k + 0u);
+      let left0 = a_read(min(3u, p.extent_0 - 1u), k);
       let left1 = a_read(min(3u, p.extent_0 - 1u), k + 4u);
-      sum_r3 = fma(vec4<f32>(left0[0]), right_0, sum_r3);
-      sum_r3 = fma(vec4<f32>(left0[1]), right_1, sum_r3);
-      sum_r3 = fma(vec4<f32>(left0[2]), right_2, sum_r3);
-      sum_r3 = fma(vec4<f32>(left0[3]), right_3, sum_r3);
-      sum_r3 = fma(vec4<f32>(left1[0]), right_4, sum_r3);
-      sum_r3 = fma(vec4<f32>(left1[1]), right_5, sum_r3);
-      sum_r3 = fma(vec4<f32>(left1[2]), right_6, sum_r3);
-      sum_r3 = fma(vec4<f32>(left1[3]), right_7, sum_r3);
+      sum_r3 = fma(vec4<f32>(left0.x), right_0, sum_r3);
+      sum_r3 = fma(vec4<f32>(left0.y), right_1, sum_r3);
+      sum_r3 = fma(vec4<f32>(left0.z), right_2, sum_r3);
+      sum_r3 = fma(vec4<f32>(left0.w), right_3, sum_r3);
+      sum_r3 = fma(vec4<f32>(left1.x), right_4, sum_r3);
+      sum_r3 = fma(vec4<f32>(left1.y), right_5, sum_r3);
+      sum_r3 = fma(vec4<f32>(left1.z), right_6, sum_r3);
+      sum_r3 = fma(vec4<f32>(left1.w), right_7, sum_r3);
     }
     if p.extent_0 > 4u {
       {
-        let left0 = a_read(min(4u, p.extent_0 - 1u), k + 0u);
+        let left0 = a_read(min(4u, p.extent_0 - 1u), k);
         let left1 = a_read(min(4u, p.extent_0 - 1u), k + 4u);
-        sum_r4 = fma(vec4<f32>(left0[0]), right_0, sum_r4);
-        sum_r4 = fma(vec4<f32>(left0[1]), right_1, sum_r4);
-        sum_r4 = fma(vec4<f32>(left0[2]), right_2, sum_r4);
-        sum_r4 = fma(vec4<f32>(left0[3]), right_3, sum_r4);
-        sum_r4 = fma(vec4<f32>(left1[0]), right_4, sum_r4);
-        sum_r4 = fma(vec4<f32>(left1[1]), right_5, sum_r4);
-        sum_r4 = fma(vec4<f32>(left1[2]), right_6, sum_r4);
-        sum_r4 = fma(vec4<f32>(left1[3]), right_7, sum_r4);
+        sum_r4 = fma(vec4<f32>(left0.x), right_0, sum_r4);
+        sum_r4 = fma(vec4<f32>(left0.y), right_1, sum_r4);
+        sum_r4 = fma(vec4<f32>(left0.z), right_2, sum_r4);
+        sum_r4 = fma(vec4<f32>(left0.w), right_3, sum_r4);
+        sum_r4 = fma(vec4<f32>(left1.x), right_4, sum_r4);
+        sum_r4 = fma(vec4<f32>(left1.y), right_5, sum_r4);
+        sum_r4 = fma(vec4<f32>(left1.z), right_6, sum_r4);
+        sum_r4 = fma(vec4<f32>(left1.w), right_7, sum_r4);
       }
       {
-        let left0 = a_read(min(5u, p.extent_0 - 1u), k + 0u);
+        let left0 = a_read(min(5u, p.extent_0 - 1u), k);
         let left1 = a_read(min(5u, p.extent_0 - 1u), k + 4u);
-        sum_r5 = fma(vec4<f32>(left0[0]), right_0, sum_r5);
-        sum_r5 = fma(vec4<f32>(left0[1]), right_1, sum_r5);
-        sum_r5 = fma(vec4<f32>(left0[2]), right_2, sum_r5);
-        sum_r5 = fma(vec4<f32>(left0[3]), right_3, sum_r5);
-        sum_r5 = fma(vec4<f32>(left1[0]), right_4, sum_r5);
-        sum_r5 = fma(vec4<f32>(left1[1]), right_5, sum_r5);
-        sum_r5 = fma(vec4<f32>(left1[2]), right_6, sum_r5);
-        sum_r5 = fma(vec4<f32>(left1[3]), right_7, sum_r5);
+        sum_r5 = fma(vec4<f32>(left0.x), right_0, sum_r5);
+        sum_r5 = fma(vec4<f32>(left0.y), right_1, sum_r5);
+        sum_r5 = fma(vec4<f32>(left0.z), right_2, sum_r5);
+        sum_r5 = fma(vec4<f32>(left0.w), right_3, sum_r5);
+        sum_r5 = fma(vec4<f32>(left1.x), right_4, sum_r5);
+        sum_r5 = fma(vec4<f32>(left1.y), right_5, sum_r5);
+        sum_r5 = fma(vec4<f32>(left1.z), right_6, sum_r5);
+        sum_r5 = fma(vec4<f32>(left1.w), right_7, sum_r5);
       }
       {
-        let left0 = a_read(min(6u, p.extent_0 - 1u), k + 0u);
+        let left0 = a_read(min(6u, p.extent_0 - 1u), k);
         let left1 = a_read(min(6u, p.extent_0 - 1u), k + 4u);
-        sum_r6 = fma(vec4<f32>(left0[0]), right_0, sum_r6);
-        sum_r6 = fma(vec4<f32>(left0[1]), right_1, sum_r6);
-        sum_r6 = fma(vec4<f32>(left0[2]), right_2, sum_r6);
-        sum_r6 = fma(vec4<f32>(left0[3]), right_3, sum_r6);
-        sum_r6 = fma(vec4<f32>(left1[0]), right_4, sum_r6);
-        sum_r6 = fma(vec4<f32>(left1[1]), right_5, sum_r6);
-        sum_r6 = fma(vec4<f32>(left1[2]), right_6, sum_r6);
-        sum_r6 = fma(vec4<f32>(left1[3]), right_7, sum_r6);
+        sum_r6 = fma(vec4<f32>(left0.x), right_0, sum_r6);
+        sum_r6 = fma(vec4<f32>(left0.y), right_1, sum_r6);
+        sum_r6 = fma(vec4<f32>(left0.z), right_2, sum_r6);
+        sum_r6 = fma(vec4<f32>(left0.w), right_3, sum_r6);
+        sum_r6 = fma(vec4<f32>(left1.x), right_4, sum_r6);
+        sum_r6 = fma(vec4<f32>(left1.y), right_5, sum_r6);
+        sum_r6 = fma(vec4<f32>(left1.z), right_6, sum_r6);
+        sum_r6 = fma(vec4<f32>(left1.w), right_7, sum_r6);
       }
       {
-        let left0 = a_read(min(7u, p.extent_0 - 1u), k + 0u);
+        let left0 = a_read(min(7u, p.extent_0 - 1u), k);
         let left1 = a_read(min(7u, p.extent_0 - 1u), k + 4u);
-        sum_r7 = fma(vec4<f32>(left0[0]), right_0, sum_r7);
-        sum_r7 = fma(vec4<f32>(left0[1]), right_1, sum_r7);
-        sum_r7 = fma(vec4<f32>(left0[2]), right_2, sum_r7);
-        sum_r7 = fma(vec4<f32>(left0[3]), right_3, sum_r7);
-        sum_r7 = fma(vec4<f32>(left1[0]), right_4, sum_r7);
-        sum_r7 = fma(vec4<f32>(left1[1]), right_5, sum_r7);
-        sum_r7 = fma(vec4<f32>(left1[2]), right_6, sum_r7);
-        sum_r7 = fma(vec4<f32>(left1[3]), right_7, sum_r7);
+        sum_r7 = fma(vec4<f32>(left0.x), right_0, sum_r7);
+        sum_r7 = fma(vec4<f32>(left0.y), right_1, sum_r7);
+        sum_r7 = fma(vec4<f32>(left0.z), right_2, sum_r7);
+        sum_r7 = fma(vec4<f32>(left0.w), right_3, sum_r7);
+        sum_r7 = fma(vec4<f32>(left1.x), right_4, sum_r7);
+        sum_r7 = fma(vec4<f32>(left1.y), right_5, sum_r7);
+        sum_r7 = fma(vec4<f32>(left1.z), right_6, sum_r7);
+        sum_r7 = fma(vec4<f32>(left1.w), right_7, sum_r7);
       }
     }
   }
   if k_group >= 32u {
     let place = lane + (k_group - 32u) * 4u;
-    partial[place + 0u] = sum_r0;
+    partial[place] = sum_r0;
     partial[place + 128u] = sum_r1;
     partial[place + 256u] = sum_r2;
     partial[place + 384u] = sum_r3;
@@ -202,7 +202,7 @@ fn main(
   workgroupBarrier();
   if k_group < 32u {
     let place = lane + k_group * 4u;
-    partial[place + 0u] += sum_r0;
+    partial[place] += sum_r0;
     partial[place + 128u] += sum_r1;
     partial[place + 256u] += sum_r2;
     partial[place + 384u] += sum_r3;
@@ -212,7 +212,7 @@ fn main(
     if k_group < left {
       let place = lane + k_group * 4u;
       let other = place + left * 4u;
-      partial[place + 0u] += partial[other + 0u];
+      partial[place] += partial[other];
       partial[place + 128u] += partial[other + 128u];
       partial[place + 256u] += partial[other + 256u];
       partial[place + 384u] += partial[other + 384u];
@@ -226,7 +226,7 @@ fn main(
     workgroupBarrier();
     if k_group >= 32u {
       let place = lane + (k_group - 32u) * 4u;
-      partial[place + 0u] = sum_r4;
+      partial[place] = sum_r4;
       partial[place + 128u] = sum_r5;
       partial[place + 256u] = sum_r6;
       partial[place + 384u] = sum_r7;
@@ -234,7 +234,7 @@ fn main(
     workgroupBarrier();
     if k_group < 32u {
       let place = lane + k_group * 4u;
-      partial[place + 0u] += sum_r4;
+      partial[place] += sum_r4;
       partial[place + 128u] += sum_r5;
       partial[place + 256u] += sum_r6;
       partial[place + 384u] += sum_r7;
@@ -244,7 +244,7 @@ fn main(
       if k_group < left {
         let place = lane + k_group * 4u;
         let other = place + left * 4u;
-        partial[place + 0u] += partial[other + 0u];
+        partial[place] += partial[other];
         partial[place + 128u] += partial[other + 128u];
         partial[place + 256u] += partial[other + 256u];
         partial[place + 384u] += partial[other + 384u];

@@ -26,8 +26,8 @@ struct Params {
 @group(0) @binding(6) var<storage, read_write> out_0: array<vec4<f32>>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
-
 const fuse_fast_math = false;
+
 fn fuse_is_nan4(x: vec4<f32>) -> vec4<bool> {
   return (bitcast<vec4<u32>>(x) & vec4<u32>(0x7fffffffu)) > vec4<u32>(0x7f800000u);
 }
@@ -44,7 +44,7 @@ var<private> part_column: u32;
 fn finish(batch: u32, row: u32, column: u32, sum: vec4<f32>) {
   if is_part {
     let vector = part_at + (row - part_row) * 64u + (column - part_column) / 4u;
-    scratch[vector + 0u] = sum;
+    scratch[vector] = sum;
     return;
   }
   if row >= p.extent_0 || column >= p.extent_1 {
@@ -98,143 +98,134 @@ struct Sums {
   s7_3: vec4<f32>,
 }
 fn update(c: ptr<function, Sums>, a0: vec4<f32>, a1: vec4<f32>, b0: vec4<f32>, b1: vec4<f32>, b2: vec4<f32>, b3: vec4<f32>) {
-  (*c).s0_0[0] = fma(a0[0], b0[0], (*c).s0_0[0]);
-  (*c).s1_0[0] = fma(a0[1], b0[0], (*c).s1_0[0]);
-  (*c).s0_0[1] = fma(a0[0], b0[1], (*c).s0_0[1]);
-  (*c).s1_0[1] = fma(a0[1], b0[1], (*c).s1_0[1]);
-  (*c).s0_0[2] = fma(a0[0], b0[2], (*c).s0_0[2]);
-  (*c).s1_0[2] = fma(a0[1], b0[2], (*c).s1_0[2]);
-  (*c).s0_0[3] = fma(a0[0], b0[3], (*c).s0_0[3]);
-  (*c).s1_0[3] = fma(a0[1], b0[3], (*c).s1_0[3]);
-  (*c).s0_1[0] = fma(a0[0], b1[0], (*c).s0_1[0]);
-  (*c).s1_1[0] = fma(a0[1], b1[0], (*c).s1_1[0]);
-  (*c).s0_1[1] = fma(a0[0], b1[1], (*c).s0_1[1]);
-  (*c).s1_1[1] = fma(a0[1], b1[1], (*c).s1_1[1]);
-  (*c).s0_1[2] = fma(a0[0], b1[2], (*c).s0_1[2]);
-  (*c).s1_1[2] = fma(a0[1], b1[2], (*c).s1_1[2]);
-  (*c).s0_1[3] = fma(a0[0], b1[3], (*c).s0_1[3]);
-  (*c).s1_1[3] = fma(a0[1], b1[3], (*c).s1_1[3]);
-  (*c).s0_2[0] = fma(a0[0], b2[0], (*c).s0_2[0]);
-  (*c).s1_2[0] = fma(a0[1], b2[0], (*c).s1_2[0]);
-  (*c).s0_2[1] = fma(a0[0], b2[1], (*c).s0_2[1]);
-  (*c).s1_2[1] = fma(a0[1], b2[1], (*c).s1_2[1]);
-  (*c).s0_2[2] = fma(a0[0], b2[2], (*c).s0_2[2]);
-  (*c).s1_2[2] = fma(a0[1], b2[2], (*c).s1_2[2]);
-  (*c).s0_2[3] = fma(a0[0], b2[3], (*c).s0_2[3]);
-  (*c).s1_2[3] = fma(a0[1], b2[3], (*c).s1_2[3]);
-  (*c).s0_3[0] = fma(a0[0], b3[0], (*c).s0_3[0]);
-  (*c).s1_3[0] = fma(a0[1], b3[0], (*c).s1_3[0]);
-  (*c).s0_3[1] = fma(a0[0], b3[1], (*c).s0_3[1]);
-  (*c).s1_3[1] = fma(a0[1], b3[1], (*c).s1_3[1]);
-  (*c).s0_3[2] = fma(a0[0], b3[2], (*c).s0_3[2]);
-  (*c).s1_3[2] = fma(a0[1], b3[2], (*c).s1_3[2]);
-  (*c).s0_3[3] = fma(a0[0], b3[3], (*c).s0_3[3]);
-  (*c).s1_3[3] = fma(a0[1], b3[3], (*c).s1_3[3]);
-  (*c).s2_3[3] = fma(a0[2], b3[3], (*c).s2_3[3]);
-  (*c).s3_3[3] = fma(a0[3], b3[3], (*c).s3_3[3]);
-  (*c).s2_3[2] = fma(a0[2], b3[2], (*c).s2_3[2]);
-  (*c).s3_3[2] = fma(a0[3], b3[2], (*c).s3_3[2]);
-  (*c).s2_3[1] = fma(a0[2], b3[1], (*c).s2_3[1]);
-  (*c).s3_3[1] = fma(a0[3], b3[1], (*c).s3_3[1]);
-  (*c).s2_3[0] = fma(a0[2], b3[0], (*c).s2_3[0]);
-  (*c).s3_3[0] = fma(a0[3], b3[0], (*c).s3_3[0]);
-  (*c).s2_2[3] = fma(a0[2], b2[3], (*c).s2_2[3]);
-  (*c).s3_2[3] = fma(a0[3], b2[3], (*c).s3_2[3]);
-  (*c).s2_2[2] = fma(a0[2], b2[2], (*c).s2_2[2]);
-  (*c).s3_2[2] = fma(a0[3], b2[2], (*c).s3_2[2]);
-  (*c).s2_2[1] = fma(a0[2], b2[1], (*c).s2_2[1]);
-  (*c).s3_2[1] = fma(a0[3], b2[1], (*c).s3_2[1]);
-  (*c).s2_2[0] = fma(a0[2], b2[0], (*c).s2_2[0]);
-  (*c).s3_2[0] = fma(a0[3], b2[0], (*c).s3_2[0]);
-  (*c).s2_1[3] = fma(a0[2], b1[3], (*c).s2_1[3]);
-  (*c).s3_1[3] = fma(a0[3], b1[3], (*c).s3_1[3]);
-  (*c).s2_1[2] = fma(a0[2], b1[2], (*c).s2_1[2]);
-  (*c).s3_1[2] = fma(a0[3], b1[2], (*c).s3_1[2]);
-  (*c).s2_1[1] = fma(a0[2], b1[1], (*c).s2_1[1]);
-  (*c).s3_1[1] = fma(a0[3], b1[1], (*c).s3_1[1]);
-  (*c).s2_1[0] = fma(a0[2], b1[0], (*c).s2_1[0]);
-  (*c).s3_1[0] = fma(a0[3], b1[0], (*c).s3_1[0]);
-  (*c).s2_0[3] = fma(a0[2], b0[3], (*c).s2_0[3]);
-  (*c).s3_0[3] = fma(a0[3], b0[3], (*c).s3_0[3]);
-  (*c).s2_0[2] = fma(a0[2], b0[2], (*c).s2_0[2]);
-  (*c).s3_0[2] = fma(a0[3], b0[2], (*c).s3_0[2]);
-  (*c).s2_0[1] = fma(a0[2], b0[1], (*c).s2_0[1]);
-  (*c).s3_0[1] = fma(a0[3], b0[1], (*c).s3_0[1]);
-  (*c).s2_0[0] = fma(a0[2], b0[0], (*c).s2_0[0]);
-  (*c).s3_0[0] = fma(a0[3], b0[0], (*c).s3_0[0]);
-  (*c).s4_0[0] = fma(a1[0], b0[0], (*c).s4_0[0]);
-  (*c).s5_0[0] = fma(a1[1], b0[0], (*c).s5_0[0]);
-  (*c).s4_0[1] = fma(a1[0], b0[1], (*c).s4_0[1]);
-  (*c).s5_0[1] = fma(a1[1], b0[1], (*c).s5_0[1]);
-  (*c).s4_0[2] = fma(a1[0], b0[2], (*c).s4_0[2]);
-  (*c).s5_0[2] = fma(a1[1], b0[2], (*c).s5_0[2]);
-  (*c).s4_0[3] = fma(a1[0], b0[3], (*c).s4_0[3]);
-  (*c).s5_0[3] = fma(a1[1], b0[3], (*c).s5_0[3]);
-  (*c).s4_1[0] = fma(a1[0], b1[0], (*c).s4_1[0]);
-  (*c).s5_1[0] = fma(a1[1], b1[0], (*c).s5_1[0]);
-  (*c).s4_1[1] = fma(a1[0], b1[1], (*c).s4_1[1]);
-  (*c).s5_1[1] = fma(a1[1], b1[1], (*c).s5_1[1]);
-  (*c).s4_1[2] = fma(a1[0], b1[2], (*c).s4_1[2]);
-  (*c).s5_1[2] = fma(a1[1], b1[2], (*c).s5_1[2]);
-  (*c).s4_1[3] = fma(a1[0], b1[3], (*c).s4_1[3]);
-  (*c).s5_1[3] = fma(a1[1], b1[3], (*c).s5_1[3]);
-  (*c).s4_2[0] = fma(a1[0], b2[0], (*c).s4_2[0]);
-  (*c).s5_2[0] = fma(a1[1], b2[0], (*c).s5_2[0]);
-  (*c).s4_2[1] = fma(a1[0], b2[1], (*c).s4_2[1]);
-  (*c).s5_2[1] = fma(a1[1], b2[1], (*c).s5_2[1]);
-  (*c).s4_2[2] = fma(a1[0], b2[2], (*c).s4_2[2]);
-  (*c).s5_2[2] = fma(a1[1], b2[2], (*c).s5_2[2]);
-  (*c).s4_2[3] = fma(a1[0], b2[3], (*c).s4_2[3]);
-  (*c).s5_2[3] = fma(a1[1], b2[3], (*c).s5_2[3]);
-  (*c).s4_3[0] = fma(a1[0], b3[0], (*c).s4_3[0]);
-  (*c).s5_3[0] = fma(a1[1], b3[0], (*c).s5_3[0]);
-  (*c).s4_3[1] = fma(a1[0], b3[1], (*c).s4_3[1]);
-  (*c).s5_3[1] = fma(a1[1], b3[1], (*c).s5_3[1]);
-  (*c).s4_3[2] = fma(a1[0], b3[2], (*c).s4_3[2]);
-  (*c).s5_3[2] = fma(a1[1], b3[2], (*c).s5_3[2]);
-  (*c).s4_3[3] = fma(a1[0], b3[3], (*c).s4_3[3]);
-  (*c).s5_3[3] = fma(a1[1], b3[3], (*c).s5_3[3]);
-  (*c).s6_3[3] = fma(a1[2], b3[3], (*c).s6_3[3]);
-  (*c).s7_3[3] = fma(a1[3], b3[3], (*c).s7_3[3]);
-  (*c).s6_3[2] = fma(a1[2], b3[2], (*c).s6_3[2]);
-  (*c).s7_3[2] = fma(a1[3], b3[2], (*c).s7_3[2]);
-  (*c).s6_3[1] = fma(a1[2], b3[1], (*c).s6_3[1]);
-  (*c).s7_3[1] = fma(a1[3], b3[1], (*c).s7_3[1]);
-  (*c).s6_3[0] = fma(a1[2], b3[0], (*c).s6_3[0]);
-  (*c).s7_3[0] = fma(a1[3], b3[0], (*c).s7_3[0]);
-  (*c).s6_2[3] = fma(a1[2], b2[3], (*c).s6_2[3]);
-  (*c).s7_2[3] = fma(a1[3], b2[3], (*c).s7_2[3]);
-  (*c).s6_2[2] = fma(a1[2], b2[2], (*c).s6_2[2]);
-  (*c).s7_2[2] = fma(a1[3], b2[2], (*c).s7_2[2]);
-  (*c).s6_2[1] = fma(a1[2], b2[1], (*c).s6_2[1]);
-  (*c).s7_2[1] = fma(a1[3], b2[1], (*c).s7_2[1]);
-  (*c).s6_2[0] = fma(a1[2], b2[0], (*c).s6_2[0]);
-  (*c).s7_2[0] = fma(a1[3], b2[0], (*c).s7_2[0]);
-  (*c).s6_1[3] = fma(a1[2], b1[3], (*c).s6_1[3]);
-  (*c).s7_1[3] = fma(a1[3], b1[3], (*c).s7_1[3]);
-  (*c).s6_1[2] = fma(a1[2], b1[2], (*c).s6_1[2]);
-  (*c).s7_1[2] = fma(a1[3], b1[2], (*c).s7_1[2]);
-  (*c).s6_1[1] = fma(a1[2], b1[1], (*c).s6_1[1]);
-  (*c).s7_1[1] = fma(a1[3], b1[1], (*c).s7_1[1]);
-  (*c).s6_1[0] = fma(a1[2], b1[0], (*c).s6_1[0]);
-  (*c).s7_1[0] = fma(a1[3], b1[0], (*c).s7_1[0]);
-  (*c).s6_0[3] = fma(a1[2], b0[3], (*c).s6_0[3]);
-  (*c).s7_0[3] = fma(a1[3], b0[3], (*c).s7_0[3]);
-  (*c).s6_0[2] = fma(a1[2], b0[2], (*c).s6_0[2]);
-  (*c).s7_0[2] = fma(a1[3], b0[2], (*c).s7_0[2]);
-  (*c).s6_0[1] = fma(a1[2], b0[1], (*c).s6_0[1]);
-  (*c).s7_0[1] = fma(a1[3], b0[1], (*c).s7_0[1]);
-  (*c).s6_0[0] = fma(a1[2], b0[0], (*c).s6_0[0]);
-  (*c).s7_0[0] = fma(a1[3], b0[0], (*c).s7_0[0]);
-}
-fn put_lhs_tile(outer: u32, depth: u32, value: vec4<f32>) {
-  lhs_tile[(depth + 0u) * 33u + outer / 4u][outer % 4u] = value[0];
-  lhs_tile[(depth + 1u) * 33u + outer / 4u][outer % 4u] = value[1];
-  lhs_tile[(depth + 2u) * 33u + outer / 4u][outer % 4u] = value[2];
-  lhs_tile[(depth + 3u) * 33u + outer / 4u][outer % 4u] = value[3];
-}
-fn put_rhs_tile(outer: u32, depth: u32, value: vec4<f32>) {
-  rhs_tile[(depth + 0u) * 65u + outer / 4u] = value;
+  (*c).s0_0.x = fma(a0.x, b0.x, (*c).s0_0.x);
+  (*c).s1_0.x = fma(a0.y, b0.x, (*c).s1_0.x);
+  (*c).s0_0.y = fma(a0.x, b0.y, (*c).s0_0.y);
+  (*c).s1_0.y = fma(a0.y, b0.y, (*c).s1_0.y);
+  (*c).s0_0.z = fma(a0.x, b0.z, (*c).s0_0.z);
+  (*c).s1_0.z = fma(a0.y, b0.z, (*c).s1_0.z);
+  (*c).s0_0.w = fma(a0.x, b0.w, (*c).s0_0.w);
+  (*c).s1_0.w = fma(a0.y, b0.w, (*c).s1_0.w);
+  (*c).s0_1.x = fma(a0.x, b1.x, (*c).s0_1.x);
+  (*c).s1_1.x = fma(a0.y, b1.x, (*c).s1_1.x);
+  (*c).s0_1.y = fma(a0.x, b1.y, (*c).s0_1.y);
+  (*c).s1_1.y = fma(a0.y, b1.y, (*c).s1_1.y);
+  (*c).s0_1.z = fma(a0.x, b1.z, (*c).s0_1.z);
+  (*c).s1_1.z = fma(a0.y, b1.z, (*c).s1_1.z);
+  (*c).s0_1.w = fma(a0.x, b1.w, (*c).s0_1.w);
+  (*c).s1_1.w = fma(a0.y, b1.w, (*c).s1_1.w);
+  (*c).s0_2.x = fma(a0.x, b2.x, (*c).s0_2.x);
+  (*c).s1_2.x = fma(a0.y, b2.x, (*c).s1_2.x);
+  (*c).s0_2.y = fma(a0.x, b2.y, (*c).s0_2.y);
+  (*c).s1_2.y = fma(a0.y, b2.y, (*c).s1_2.y);
+  (*c).s0_2.z = fma(a0.x, b2.z, (*c).s0_2.z);
+  (*c).s1_2.z = fma(a0.y, b2.z, (*c).s1_2.z);
+  (*c).s0_2.w = fma(a0.x, b2.w, (*c).s0_2.w);
+  (*c).s1_2.w = fma(a0.y, b2.w, (*c).s1_2.w);
+  (*c).s0_3.x = fma(a0.x, b3.x, (*c).s0_3.x);
+  (*c).s1_3.x = fma(a0.y, b3.x, (*c).s1_3.x);
+  (*c).s0_3.y = fma(a0.x, b3.y, (*c).s0_3.y);
+  (*c).s1_3.y = fma(a0.y, b3.y, (*c).s1_3.y);
+  (*c).s0_3.z = fma(a0.x, b3.z, (*c).s0_3.z);
+  (*c).s1_3.z = fma(a0.y, b3.z, (*c).s1_3.z);
+  (*c).s0_3.w = fma(a0.x, b3.w, (*c).s0_3.w);
+  (*c).s1_3.w = fma(a0.y, b3.w, (*c).s1_3.w);
+  (*c).s2_3.w = fma(a0.z, b3.w, (*c).s2_3.w);
+  (*c).s3_3.w = fma(a0.w, b3.w, (*c).s3_3.w);
+  (*c).s2_3.z = fma(a0.z, b3.z, (*c).s2_3.z);
+  (*c).s3_3.z = fma(a0.w, b3.z, (*c).s3_3.z);
+  (*c).s2_3.y = fma(a0.z, b3.y, (*c).s2_3.y);
+  (*c).s3_3.y = fma(a0.w, b3.y, (*c).s3_3.y);
+  (*c).s2_3.x = fma(a0.z, b3.x, (*c).s2_3.x);
+  (*c).s3_3.x = fma(a0.w, b3.x, (*c).s3_3.x);
+  (*c).s2_2.w = fma(a0.z, b2.w, (*c).s2_2.w);
+  (*c).s3_2.w = fma(a0.w, b2.w, (*c).s3_2.w);
+  (*c).s2_2.z = fma(a0.z, b2.z, (*c).s2_2.z);
+  (*c).s3_2.z = fma(a0.w, b2.z, (*c).s3_2.z);
+  (*c).s2_2.y = fma(a0.z, b2.y, (*c).s2_2.y);
+  (*c).s3_2.y = fma(a0.w, b2.y, (*c).s3_2.y);
+  (*c).s2_2.x = fma(a0.z, b2.x, (*c).s2_2.x);
+  (*c).s3_2.x = fma(a0.w, b2.x, (*c).s3_2.x);
+  (*c).s2_1.w = fma(a0.z, b1.w, (*c).s2_1.w);
+  (*c).s3_1.w = fma(a0.w, b1.w, (*c).s3_1.w);
+  (*c).s2_1.z = fma(a0.z, b1.z, (*c).s2_1.z);
+  (*c).s3_1.z = fma(a0.w, b1.z, (*c).s3_1.z);
+  (*c).s2_1.y = fma(a0.z, b1.y, (*c).s2_1.y);
+  (*c).s3_1.y = fma(a0.w, b1.y, (*c).s3_1.y);
+  (*c).s2_1.x = fma(a0.z, b1.x, (*c).s2_1.x);
+  (*c).s3_1.x = fma(a0.w, b1.x, (*c).s3_1.x);
+  (*c).s2_0.w = fma(a0.z, b0.w, (*c).s2_0.w);
+  (*c).s3_0.w = fma(a0.w, b0.w, (*c).s3_0.w);
+  (*c).s2_0.z = fma(a0.z, b0.z, (*c).s2_0.z);
+  (*c).s3_0.z = fma(a0.w, b0.z, (*c).s3_0.z);
+  (*c).s2_0.y = fma(a0.z, b0.y, (*c).s2_0.y);
+  (*c).s3_0.y = fma(a0.w, b0.y, (*c).s3_0.y);
+  (*c).s2_0.x = fma(a0.z, b0.x, (*c).s2_0.x);
+  (*c).s3_0.x = fma(a0.w, b0.x, (*c).s3_0.x);
+  (*c).s4_0.x = fma(a1.x, b0.x, (*c).s4_0.x);
+  (*c).s5_0.x = fma(a1.y, b0.x, (*c).s5_0.x);
+  (*c).s4_0.y = fma(a1.x, b0.y, (*c).s4_0.y);
+  (*c).s5_0.y = fma(a1.y, b0.y, (*c).s5_0.y);
+  (*c).s4_0.z = fma(a1.x, b0.z, (*c).s4_0.z);
+  (*c).s5_0.z = fma(a1.y, b0.z, (*c).s5_0.z);
+  (*c).s4_0.w = fma(a1.x, b0.w, (*c).s4_0.w);
+  (*c).s5_0.w = fma(a1.y, b0.w, (*c).s5_0.w);
+  (*c).s4_1.x = fma(a1.x, b1.x, (*c).s4_1.x);
+  (*c).s5_1.x = fma(a1.y, b1.x, (*c).s5_1.x);
+  (*c).s4_1.y = fma(a1.x, b1.y, (*c).s4_1.y);
+  (*c).s5_1.y = fma(a1.y, b1.y, (*c).s5_1.y);
+  (*c).s4_1.z = fma(a1.x, b1.z, (*c).s4_1.z);
+  (*c).s5_1.z = fma(a1.y, b1.z, (*c).s5_1.z);
+  (*c).s4_1.w = fma(a1.x, b1.w, (*c).s4_1.w);
+  (*c).s5_1.w = fma(a1.y, b1.w, (*c).s5_1.w);
+  (*c).s4_2.x = fma(a1.x, b2.x, (*c).s4_2.x);
+  (*c).s5_2.x = fma(a1.y, b2.x, (*c).s5_2.x);
+  (*c).s4_2.y = fma(a1.x, b2.y, (*c).s4_2.y);
+  (*c).s5_2.y = fma(a1.y, b2.y, (*c).s5_2.y);
+  (*c).s4_2.z = fma(a1.x, b2.z, (*c).s4_2.z);
+  (*c).s5_2.z = fma(a1.y, b2.z, (*c).s5_2.z);
+  (*c).s4_2.w = fma(a1.x, b2.w, (*c).s4_2.w);
+  (*c).s5_2.w = fma(a1.y, b2.w, (*c).s5_2.w);
+  (*c).s4_3.x = fma(a1.x, b3.x, (*c).s4_3.x);
+  (*c).s5_3.x = fma(a1.y, b3.x, (*c).s5_3.x);
+  (*c).s4_3.y = fma(a1.x, b3.y, (*c).s4_3.y);
+  (*c).s5_3.y = fma(a1.y, b3.y, (*c).s5_3.y);
+  (*c).s4_3.z = fma(a1.x, b3.z, (*c).s4_3.z);
+  (*c).s5_3.z = fma(a1.y, b3.z, (*c).s5_3.z);
+  (*c).s4_3.w = fma(a1.x, b3.w, (*c).s4_3.w);
+  (*c).s5_3.w = fma(a1.y, b3.w, (*c).s5_3.w);
+  (*c).s6_3.w = fma(a1.z, b3.w, (*c).s6_3.w);
+  (*c).s7_3.w = fma(a1.w, b3.w, (*c).s7_3.w);
+  (*c).s6_3.z = fma(a1.z, b3.z, (*c).s6_3.z);
+  (*c).s7_3.z = fma(a1.w, b3.z, (*c).s7_3.z);
+  (*c).s6_3.y = fma(a1.z, b3.y, (*c).s6_3.y);
+  (*c).s7_3.y = fma(a1.w, b3.y, (*c).s7_3.y);
+  (*c).s6_3.x = fma(a1.z, b3.x, (*c).s6_3.x);
+  (*c).s7_3.x = fma(a1.w, b3.x, (*c).s7_3.x);
+  (*c).s6_2.w = fma(a1.z, b2.w, (*c).s6_2.w);
+  (*c).s7_2.w = fma(a1.w, b2.w, (*c).s7_2.w);
+  (*c).s6_2.z = fma(a1.z, b2.z, (*c).s6_2.z);
+  (*c).s7_2.z = fma(a1.w, b2.z, (*c).s7_2.z);
+  (*c).s6_2.y = fma(a1.z, b2.y, (*c).s6_2.y);
+  (*c).s7_2.y = fma(a1.w, b2.y, (*c).s7_2.y);
+  (*c).s6_2.x = fma(a1.z, b2.x, (*c).s6_2.x);
+  (*c).s7_2.x = fma(a1.w, b2.x, (*c).s7_2.x);
+  (*c).s6_1.w = fma(a1.z, b1.w, (*c).s6_1.w);
+  (*c).s7_1.w = fma(a1.w, b1.w, (*c).s7_1.w);
+  (*c).s6_1.z = fma(a1.z, b1.z, (*c).s6_1.z);
+  (*c).s7_1.z = fma(a1.w, b1.z, (*c).s7_1.z);
+  (*c).s6_1.y = fma(a1.z, b1.y, (*c).s6_1.y);
+  (*c).s7_1.y = fma(a1.w, b1.y, (*c).s7_1.y);
+  (*c).s6_1.x = fma(a1.z, b1.x, (*c).s6_1.x);
+  (*c).s7_1.x = fma(a1.w, b1.x, (*c).s7_1.x);
+  (*c).s6_0.w = fma(a1.z, b0.w, (*c).s6_0.w);
+  (*c).s7_0.w = fma(a1.w, b0.w, (*c).s7_0.w);
+  (*c).s6_0.z = fma(a1.z, b0.z, (*c).s6_0.z);
+  (*c).s7_0.z = fma(a1.w, b0.z, (*c).s7_0.z);
+  (*c).s6_0.y = fma(a1.z, b0.y, (*c).s6_0.y);
+  (*c).s7_0.y = fma(a1.w, b0.y, (*c).s7_0.y);
+  (*c).s6_0.x = fma(a1.z, b0.x, (*c).s6_0.x);
+  (*c).s7_0.x = fma(a1.w, b0.x, (*c).s7_0.x);
 }
 
 @compute @workgroup_size(256)
@@ -251,7 +242,7 @@ fn main(
   let share = p.split_depth / 8u;
   let tiles = p.row_tiles * p.column_tiles;
   var at = select(p.whole_tiles * steps + (id - p.whole_tiles) * share, id * steps, id < p.whole_tiles);
-  let end = min(at + select(share, steps, id < p.whole_tiles), tiles * 1u * steps);
+  let end = min(at + select(share, steps, id < p.whole_tiles), tiles * steps);
   while at < end {
     let place = at / steps;
     let first = at - place * steps;
@@ -276,43 +267,70 @@ fn main(
     let tx = local % 16u;
     let ty = local / 16u;
     var c = Sums();
-    let a0_o = (local + 0u) / 2u;
-    let a0_k = ((local + 0u) % 2u) * 4u;
+    let a0_o = local / 2u;
+    let a0_k = local % 2u * 4u;
+    let a0_to = a0_k * 33u + a0_o / 4u;
     let a0_at = min(row0 + a0_o, p.extent_0 - 1u);
-    let a0_base0 = (p.offset_0 + a0_at * p.stride_0_0);
+    let a0_base0 = p.offset_0 + a0_at * p.stride_0_0;
     var a0_x0: vec4<f32>;
-    let b0_o = ((local + 0u) % 64u) * 4u;
-    let b0_k = (local + 0u) / 64u;
+    let b0_o = local % 64u * 4u;
+    let b0_k = local / 64u;
+    let b0_to = b0_k * 65u + b0_o / 4u;
     let b0_at = min(column0 + b0_o, p.extent_1 - 4u);
-    let b0_base1 = (p.offset_1 + b0_at);
+    let b0_base1 = p.offset_1 + b0_at;
     var b0_x1: vec4<f32>;
-    let b1_o = ((local + 256u) % 64u) * 4u;
+    let b1_o = (local + 256u) % 64u * 4u;
     let b1_k = (local + 256u) / 64u;
+    let b1_to = b1_k * 65u + b1_o / 4u;
     let b1_at = min(column0 + b1_o, p.extent_1 - 4u);
-    let b1_base1 = (p.offset_1 + b1_at);
+    let b1_base1 = p.offset_1 + b1_at;
     var b1_x1: vec4<f32>;
     if k_begin < k_end {
-      let a0_depth = k_begin + a0_k;
-      a0_x0 = in_0[(a0_base0 + a0_depth) / 4u];
-      let b0_depth = k_begin + b0_k;
-      b0_x1 = in_1[(b0_base1 + b0_depth * p.stride_1_0) / 4u];
-      let b1_depth = k_begin + b1_k;
-      b1_x1 = in_1[(b1_base1 + b1_depth * p.stride_1_0) / 4u];
+      {
+        let step = k_begin + a0_k;
+        a0_x0 = in_0[(a0_base0 + step) / 4u];
+      }
+      {
+        let step = k_begin + b0_k;
+        b0_x1 = in_1[(b0_base1 + step * p.stride_1_0) / 4u];
+      }
+      {
+        let step = k_begin + b1_k;
+        b1_x1 = in_1[(b1_base1 + step * p.stride_1_0) / 4u];
+      }
     }
     for (var k0 = k_begin; k0 < k_end; k0 += 8u) {
-      put_lhs_tile(a0_o, a0_k, a0_x0);
-      put_rhs_tile(b0_o, b0_k, b0_x1);
-      put_rhs_tile(b1_o, b1_k, b1_x1);
+      {
+        let value = a0_x0;
+        lhs_tile[a0_to][a0_o % 4u] = value.x;
+        lhs_tile[a0_to + 33u][a0_o % 4u] = value.y;
+        lhs_tile[a0_to + 66u][a0_o % 4u] = value.z;
+        lhs_tile[a0_to + 99u][a0_o % 4u] = value.w;
+      }
+      {
+        let value = b0_x1;
+        rhs_tile[b0_to] = value;
+      }
+      {
+        let value = b1_x1;
+        rhs_tile[b1_to] = value;
+      }
       workgroupBarrier();
       if k0 + 8u < k_end {
-        let a0_depth = k0 + 8u + a0_k;
-        a0_x0 = in_0[(a0_base0 + a0_depth) / 4u];
-        let b0_depth = k0 + 8u + b0_k;
-        b0_x1 = in_1[(b0_base1 + b0_depth * p.stride_1_0) / 4u];
-        let b1_depth = k0 + 8u + b1_k;
-        b1_x1 = in_1[(b1_base1 + b1_depth * p.stride_1_0) / 4u];
+        {
+          let step = k0 + 8u + a0_k;
+          a0_x0 = in_0[(a0_base0 + step) / 4u];
+        }
+        {
+          let step = k0 + 8u + b0_k;
+          b0_x1 = in_1[(b0_base1 + step * p.stride_1_0) / 4u];
+        }
+        {
+          let step = k0 + 8u + b1_k;
+          b1_x1 = in_1[(b1_base1 + step * p.stride_1_0) / 4u];
+        }
       }
-      update(&c, lhs_tile[ty + 0u], lhs_tile[ty + 16u], rhs_tile[tx + 0u], rhs_tile[tx + 16u], rhs_tile[tx + 32u], rhs_tile[tx + 48u]);
+      update(&c, lhs_tile[ty], lhs_tile[ty + 16u], rhs_tile[tx], rhs_tile[tx + 16u], rhs_tile[tx + 32u], rhs_tile[tx + 48u]);
       update(&c, lhs_tile[ty + 33u], lhs_tile[ty + 49u], rhs_tile[tx + 65u], rhs_tile[tx + 81u], rhs_tile[tx + 97u], rhs_tile[tx + 113u]);
       update(&c, lhs_tile[ty + 66u], lhs_tile[ty + 82u], rhs_tile[tx + 130u], rhs_tile[tx + 146u], rhs_tile[tx + 162u], rhs_tile[tx + 178u]);
       update(&c, lhs_tile[ty + 99u], lhs_tile[ty + 115u], rhs_tile[tx + 195u], rhs_tile[tx + 211u], rhs_tile[tx + 227u], rhs_tile[tx + 243u]);

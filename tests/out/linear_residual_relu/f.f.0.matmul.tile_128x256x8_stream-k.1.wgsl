@@ -20,8 +20,9 @@ struct Params {
 @group(0) @binding(4) var<storage, read_write> out_0: array<vec4<f32>>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
-
 const fuse_fast_math = false;
+const fuse_rounds = 1u;
+
 fn fuse_is_nan4(x: vec4<f32>) -> vec4<bool> {
   return (bitcast<vec4<u32>>(x) & vec4<u32>(0x7fffffffu)) > vec4<u32>(0x7f800000u);
 }
@@ -76,9 +77,13 @@ fn main(
   let column0 = in_band / band_rows * 256u;
   let vector = id % 32u * 256u + local;
   var sum = vec4<f32>();
-  // unroll
-  for (var s = 0u; s < parts; s++) {
-    sum += scratch[(cut * p.splits + s) * 8192u + vector];
+  for (var s_0 = 0u; s_0 < parts; s_0 += fuse_rounds) {
+    for (var round = 0u; round < fuse_rounds; round++) {
+      let s = s_0 + round;
+      if fuse_rounds == 1u || s < parts {
+        sum += scratch[(cut * p.splits + s) * 8192u + vector];
+      }
+    }
   }
   finish(batch, row0 + vector / 64u, column0 + vector % 64u * 4u, sum);
 }

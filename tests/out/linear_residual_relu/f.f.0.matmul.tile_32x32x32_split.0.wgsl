@@ -36,19 +36,10 @@ struct Sums {
   s3_0: vec4<f32>,
 }
 fn update(c: ptr<function, Sums>, a0: vec4<f32>, b0: vec4<f32>) {
-  (*c).s0_0 = fma(vec4<f32>(a0[0]), b0, (*c).s0_0);
-  (*c).s1_0 = fma(vec4<f32>(a0[1]), b0, (*c).s1_0);
-  (*c).s2_0 = fma(vec4<f32>(a0[2]), b0, (*c).s2_0);
-  (*c).s3_0 = fma(vec4<f32>(a0[3]), b0, (*c).s3_0);
-}
-fn put_lhs_tile(outer: u32, depth: u32, value: vec4<f32>) {
-  lhs_tile[(depth + 0u) * 9u + outer / 4u][outer % 4u] = value[0];
-  lhs_tile[(depth + 1u) * 9u + outer / 4u][outer % 4u] = value[1];
-  lhs_tile[(depth + 2u) * 9u + outer / 4u][outer % 4u] = value[2];
-  lhs_tile[(depth + 3u) * 9u + outer / 4u][outer % 4u] = value[3];
-}
-fn put_rhs_tile(outer: u32, depth: u32, value: vec4<f32>) {
-  rhs_tile[(depth + 0u) * 9u + outer / 4u] = value;
+  (*c).s0_0 = fma(vec4<f32>(a0.x), b0, (*c).s0_0);
+  (*c).s1_0 = fma(vec4<f32>(a0.y), b0, (*c).s1_0);
+  (*c).s2_0 = fma(vec4<f32>(a0.z), b0, (*c).s2_0);
+  (*c).s3_0 = fma(vec4<f32>(a0.w), b0, (*c).s3_0);
 }
 
 @compute @workgroup_size(64)
@@ -73,93 +64,169 @@ fn main(
   let tx = local % 8u;
   let ty = local / 8u;
   var c = Sums();
-  let a0_o = (local + 0u) / 8u;
-  let a0_k = ((local + 0u) % 8u) * 4u;
+  let a0_o = local / 8u;
+  let a0_k = local % 8u * 4u;
+  let a0_to = a0_k * 9u + a0_o / 4u;
   let a0_at = min(row0 + a0_o, p.extent_0 - 1u);
-  let a0_base0 = (p.offset_0 + a0_at * p.stride_0_0);
+  let a0_base0 = p.offset_0 + a0_at * p.stride_0_0;
   var a0_x0: vec4<f32>;
   let a1_o = (local + 64u) / 8u;
-  let a1_k = ((local + 64u) % 8u) * 4u;
+  let a1_k = (local + 64u) % 8u * 4u;
+  let a1_to = a1_k * 9u + a1_o / 4u;
   let a1_at = min(row0 + a1_o, p.extent_0 - 1u);
-  let a1_base0 = (p.offset_0 + a1_at * p.stride_0_0);
+  let a1_base0 = p.offset_0 + a1_at * p.stride_0_0;
   var a1_x0: vec4<f32>;
   let a2_o = (local + 128u) / 8u;
-  let a2_k = ((local + 128u) % 8u) * 4u;
+  let a2_k = (local + 128u) % 8u * 4u;
+  let a2_to = a2_k * 9u + a2_o / 4u;
   let a2_at = min(row0 + a2_o, p.extent_0 - 1u);
-  let a2_base0 = (p.offset_0 + a2_at * p.stride_0_0);
+  let a2_base0 = p.offset_0 + a2_at * p.stride_0_0;
   var a2_x0: vec4<f32>;
   let a3_o = (local + 192u) / 8u;
-  let a3_k = ((local + 192u) % 8u) * 4u;
+  let a3_k = (local + 192u) % 8u * 4u;
+  let a3_to = a3_k * 9u + a3_o / 4u;
   let a3_at = min(row0 + a3_o, p.extent_0 - 1u);
-  let a3_base0 = (p.offset_0 + a3_at * p.stride_0_0);
+  let a3_base0 = p.offset_0 + a3_at * p.stride_0_0;
   var a3_x0: vec4<f32>;
-  let b0_o = ((local + 0u) % 8u) * 4u;
-  let b0_k = (local + 0u) / 8u;
+  let b0_o = local % 8u * 4u;
+  let b0_k = local / 8u;
+  let b0_to = b0_k * 9u + b0_o / 4u;
   let b0_at = min(column0 + b0_o, p.extent_1 - 4u);
-  let b0_base1 = (p.offset_1 + b0_at);
+  let b0_base1 = p.offset_1 + b0_at;
   var b0_x1: vec4<f32>;
-  let b1_o = ((local + 64u) % 8u) * 4u;
+  let b1_o = (local + 64u) % 8u * 4u;
   let b1_k = (local + 64u) / 8u;
+  let b1_to = b1_k * 9u + b1_o / 4u;
   let b1_at = min(column0 + b1_o, p.extent_1 - 4u);
-  let b1_base1 = (p.offset_1 + b1_at);
+  let b1_base1 = p.offset_1 + b1_at;
   var b1_x1: vec4<f32>;
-  let b2_o = ((local + 128u) % 8u) * 4u;
+  let b2_o = (local + 128u) % 8u * 4u;
   let b2_k = (local + 128u) / 8u;
+  let b2_to = b2_k * 9u + b2_o / 4u;
   let b2_at = min(column0 + b2_o, p.extent_1 - 4u);
-  let b2_base1 = (p.offset_1 + b2_at);
+  let b2_base1 = p.offset_1 + b2_at;
   var b2_x1: vec4<f32>;
-  let b3_o = ((local + 192u) % 8u) * 4u;
+  let b3_o = (local + 192u) % 8u * 4u;
   let b3_k = (local + 192u) / 8u;
+  let b3_to = b3_k * 9u + b3_o / 4u;
   let b3_at = min(column0 + b3_o, p.extent_1 - 4u);
-  let b3_base1 = (p.offset_1 + b3_at);
+  let b3_base1 = p.offset_1 + b3_at;
   var b3_x1: vec4<f32>;
   if k_begin < k_end {
-    let a0_depth = k_begin + a0_k;
-    a0_x0 = in_0[(a0_base0 + a0_depth) / 4u];
-    let a1_depth = k_begin + a1_k;
-    a1_x0 = in_0[(a1_base0 + a1_depth) / 4u];
-    let a2_depth = k_begin + a2_k;
-    a2_x0 = in_0[(a2_base0 + a2_depth) / 4u];
-    let a3_depth = k_begin + a3_k;
-    a3_x0 = in_0[(a3_base0 + a3_depth) / 4u];
-    let b0_depth = k_begin + b0_k;
-    b0_x1 = in_1[(b0_base1 + b0_depth * p.stride_1_0) / 4u];
-    let b1_depth = k_begin + b1_k;
-    b1_x1 = in_1[(b1_base1 + b1_depth * p.stride_1_0) / 4u];
-    let b2_depth = k_begin + b2_k;
-    b2_x1 = in_1[(b2_base1 + b2_depth * p.stride_1_0) / 4u];
-    let b3_depth = k_begin + b3_k;
-    b3_x1 = in_1[(b3_base1 + b3_depth * p.stride_1_0) / 4u];
+    {
+      let step = k_begin + a0_k;
+      a0_x0 = in_0[(a0_base0 + step) / 4u];
+    }
+    {
+      let step = k_begin + a1_k;
+      a1_x0 = in_0[(a1_base0 + step) / 4u];
+    }
+    {
+      let step = k_begin + a2_k;
+      a2_x0 = in_0[(a2_base0 + step) / 4u];
+    }
+    {
+      let step = k_begin + a3_k;
+      a3_x0 = in_0[(a3_base0 + step) / 4u];
+    }
+    {
+      let step = k_begin + b0_k;
+      b0_x1 = in_1[(b0_base1 + step * p.stride_1_0) / 4u];
+    }
+    {
+      let step = k_begin + b1_k;
+      b1_x1 = in_1[(b1_base1 + step * p.stride_1_0) / 4u];
+    }
+    {
+      let step = k_begin + b2_k;
+      b2_x1 = in_1[(b2_base1 + step * p.stride_1_0) / 4u];
+    }
+    {
+      let step = k_begin + b3_k;
+      b3_x1 = in_1[(b3_base1 + step * p.stride_1_0) / 4u];
+    }
   }
   for (var k0 = k_begin; k0 < k_end; k0 += 32u) {
-    put_lhs_tile(a0_o, a0_k, a0_x0);
-    put_lhs_tile(a1_o, a1_k, a1_x0);
-    put_lhs_tile(a2_o, a2_k, a2_x0);
-    put_lhs_tile(a3_o, a3_k, a3_x0);
-    put_rhs_tile(b0_o, b0_k, b0_x1);
-    put_rhs_tile(b1_o, b1_k, b1_x1);
-    put_rhs_tile(b2_o, b2_k, b2_x1);
-    put_rhs_tile(b3_o, b3_k, b3_x1);
+    {
+      let value = a0_x0;
+      lhs_tile[a0_to][a0_o % 4u] = value.x;
+      lhs_tile[a0_to + 9u][a0_o % 4u] = value.y;
+      lhs_tile[a0_to + 18u][a0_o % 4u] = value.z;
+      lhs_tile[a0_to + 27u][a0_o % 4u] = value.w;
+    }
+    {
+      let value = a1_x0;
+      lhs_tile[a1_to][a1_o % 4u] = value.x;
+      lhs_tile[a1_to + 9u][a1_o % 4u] = value.y;
+      lhs_tile[a1_to + 18u][a1_o % 4u] = value.z;
+      lhs_tile[a1_to + 27u][a1_o % 4u] = value.w;
+    }
+    {
+      let value = a2_x0;
+      lhs_tile[a2_to][a2_o % 4u] = value.x;
+      lhs_tile[a2_to + 9u][a2_o % 4u] = value.y;
+      lhs_tile[a2_to + 18u][a2_o % 4u] = value.z;
+      lhs_tile[a2_to + 27u][a2_o % 4u] = value.w;
+    }
+    {
+      let value = a3_x0;
+      lhs_tile[a3_to][a3_o % 4u] = value.x;
+      lhs_tile[a3_to + 9u][a3_o % 4u] = value.y;
+      lhs_tile[a3_to + 18u][a3_o % 4u] = value.z;
+      lhs_tile[a3_to + 27u][a3_o % 4u] = value.w;
+    }
+    {
+      let value = b0_x1;
+      rhs_tile[b0_to] = value;
+    }
+    {
+      let value = b1_x1;
+      rhs_tile[b1_to] = value;
+    }
+    {
+      let value = b2_x1;
+      rhs_tile[b2_to] = value;
+    }
+    {
+      let value = b3_x1;
+      rhs_tile[b3_to] = value;
+    }
     workgroupBarrier();
     if k0 + 32u < k_end {
-      let a0_depth = k0 + 32u + a0_k;
-      a0_x0 = in_0[(a0_base0 + a0_depth) / 4u];
-      let a1_depth = k0 + 32u + a1_k;
-      a1_x0 = in_0[(a1_base0 + a1_depth) / 4u];
-      let a2_depth = k0 + 32u + a2_k;
-      a2_x0 = in_0[(a2_base0 + a2_depth) / 4u];
-      let a3_depth = k0 + 32u + a3_k;
-      a3_x0 = in_0[(a3_base0 + a3_depth) / 4u];
-      let b0_depth = k0 + 32u + b0_k;
-      b0_x1 = in_1[(b0_base1 + b0_depth * p.stride_1_0) / 4u];
-      let b1_depth = k0 + 32u + b1_k;
-      b1_x1 = in_1[(b1_base1 + b1_depth * p.stride_1_0) / 4u];
-      let b2_depth = k0 + 32u + b2_k;
-      b2_x1 = in_1[(b2_base1 + b2_depth * p.stride_1_0) / 4u];
-      let b3_depth = k0 + 32u + b3_k;
-      b3_x1 = in_1[(b3_base1 + b3_depth * p.stride_1_0) / 4u];
+      {
+        let step = k0 + 32u + a0_k;
+        a0_x0 = in_0[(a0_base0 + step) / 4u];
+      }
+      {
+        let step = k0 + 32u + a1_k;
+        a1_x0 = in_0[(a1_base0 + step) / 4u];
+      }
+      {
+        let step = k0 + 32u + a2_k;
+        a2_x0 = in_0[(a2_base0 + step) / 4u];
+      }
+      {
+        let step = k0 + 32u + a3_k;
+        a3_x0 = in_0[(a3_base0 + step) / 4u];
+      }
+      {
+        let step = k0 + 32u + b0_k;
+        b0_x1 = in_1[(b0_base1 + step * p.stride_1_0) / 4u];
+      }
+      {
+        let step = k0 + 32u + b1_k;
+        b1_x1 = in_1[(b1_base1 + step * p.stride_1_0) / 4u];
+      }
+      {
+        let step = k0 + 32u + b2_k;
+        b2_x1 = in_1[(b2_base1 + step * p.stride_1_0) / 4u];
+      }
+      {
+        let step = k0 + 32u + b3_k;
+        b3_x1 = in_1[(b3_base1 + step * p.stride_1_0) / 4u];
+      }
     }
-    update(&c, lhs_tile[ty + 0u], rhs_tile[tx + 0u]);
+    update(&c, lhs_tile[ty], rhs_tile[tx]);
     update(&c, lhs_tile[ty + 9u], rhs_tile[tx + 9u]);
     update(&c, lhs_tile[ty + 18u], rhs_tile[tx + 18u]);
     update(&c, lhs_tile[ty + 27u], rhs_tile[tx + 27u]);

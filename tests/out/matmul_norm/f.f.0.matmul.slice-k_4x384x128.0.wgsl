@@ -30,8 +30,8 @@ struct Params {
 @group(0) @binding(7) var<storage, read_write> out_0: array<vec4<f32>>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
-
 const fuse_fast_math = false;
+
 fn fuse_is_zero1(x: f32) -> bool {
   return ((bitcast<u32>(x) << u32(1u)) == u32(0u)) | (x == f32(0.0));
 }
@@ -52,16 +52,10 @@ struct Sums {
   s3_0: vec4<f32>,
 }
 fn update(c: ptr<function, Sums>, a0: vec4<f32>, b0: vec4<f32>) {
-  (*c).s0_0 = fma(vec4<f32>(a0[0]), b0, (*c).s0_0);
-  (*c).s1_0 = fma(vec4<f32>(a0[1]), b0, (*c).s1_0);
-  (*c).s2_0 = fma(vec4<f32>(a0[2]), b0, (*c).s2_0);
-  (*c).s3_0 = fma(vec4<f32>(a0[3]), b0, (*c).s3_0);
-}
-fn put_lhs_tile(outer: u32, depth: u32, value: vec4<f32>) {
-  lhs_tile[(depth + 0u) * 2u + outer / 4u][outer % 4u] = value[0];
-  lhs_tile[(depth + 1u) * 2u + outer / 4u][outer % 4u] = value[1];
-  lhs_tile[(depth + 2u) * 2u + outer / 4u][outer % 4u] = value[2];
-  lhs_tile[(depth + 3u) * 2u + outer / 4u][outer % 4u] = value[3];
+  (*c).s0_0 = fma(vec4<f32>(a0.x), b0, (*c).s0_0);
+  (*c).s1_0 = fma(vec4<f32>(a0.y), b0, (*c).s1_0);
+  (*c).s2_0 = fma(vec4<f32>(a0.z), b0, (*c).s2_0);
+  (*c).s3_0 = fma(vec4<f32>(a0.w), b0, (*c).s3_0);
 }
 fn b_read(at0: u32, at1: u32) -> vec4<f32> {
   let b_x1 = in_1[(p.offset_1 + at0 * p.stride_1_0 + at1) / 4u];
@@ -100,40 +94,45 @@ fn main(
   let at_row_3 = min(row_3, p.extent_0 - 1u);
   let column_0 = column0 + tx * 4u;
   let at_column_0 = min(column_0, p.extent_1 - 4u);
-  let a0_o = (local + 0u) / 32u;
-  let a0_k = ((local + 0u) % 32u) * 4u;
+  let a0_o = local / 32u;
+  let a0_k = local % 32u * 4u;
+  let a0_to = a0_k * 2u + a0_o / 4u;
   let a0_at = min(row0 + a0_o, p.extent_0 - 1u);
-  let a0_base0 = (p.offset_0 + a0_at * p.stride_0_0);
+  let a0_base0 = p.offset_0 + a0_at * p.stride_0_0;
   var a0_x0: vec4<f32>;
   if k_begin < k_end {
-    if local + 0u < 128u {
-      let a0_depth = min(k_begin + a0_k, k_end - 4u);
-      a0_x0 = in_0[(a0_base0 + a0_depth) / 4u];
+    if local < 128u {
+      let step = min(k_begin + a0_k, k_end - 4u);
+      a0_x0 = in_0[(a0_base0 + step) / 4u];
     }
   }
   for (var k0 = k_begin; k0 < k_end; k0 += 128u) {
-    if local + 0u < 128u {
-      put_lhs_tile(a0_o, a0_k, select(vec4<f32>(), a0_x0, k0 + a0_k < k_end));
+    if local < 128u {
+      let value = select(vec4<f32>(), a0_x0, k0 + a0_k < k_end);
+      lhs_tile[a0_to][a0_o % 4u] = value.x;
+      lhs_tile[a0_to + 2u][a0_o % 4u] = value.y;
+      lhs_tile[a0_to + 4u][a0_o % 4u] = value.z;
+      lhs_tile[a0_to + 6u][a0_o % 4u] = value.w;
     }
     workgroupBarrier();
     if k0 + 128u < k_end {
-      if local + 0u < 128u {
-        let a0_depth = min(k0 + 128u + a0_k, k_end - 4u);
-        a0_x0 = in_0[(a0_base0 + a0_depth) / 4u];
+      if local < 128u {
+        let step = min(k0 + 128u + a0_k, k_end - 4u);
+        a0_x0 = in_0[(a0_base0 + step) / 4u];
       }
     }
     let step_end = min(k0 + 128u, k_end);
     for (var k = k0 + k_group * 8u; k < step_end; k += 64u) {
       let slice = (k - k0) * 2u + ty;
-      let right0_0_0 = select(vec4<f32>(), b_read(min(k + 0u, k_end - 1u), min(column0 + (tx + 0u) * 4u, p.extent_1 - 4u)), k + 0u < k_end);
-      let right0_0_1 = select(vec4<f32>(), b_read(min(k + 1u, k_end - 1u), min(column0 + (tx + 0u) * 4u, p.extent_1 - 4u)), k + 1u < k_end);
-      let right0_0_2 = select(vec4<f32>(), b_read(min(k + 2u, k_end - 1u), min(column0 + (tx + 0u) * 4u, p.extent_1 - 4u)), k + 2u < k_end);
-      let right0_0_3 = select(vec4<f32>(), b_read(min(k + 3u, k_end - 1u), min(column0 + (tx + 0u) * 4u, p.extent_1 - 4u)), k + 3u < k_end);
-      let right0_0_4 = select(vec4<f32>(), b_read(min(k + 4u, k_end - 1u), min(column0 + (tx + 0u) * 4u, p.extent_1 - 4u)), k + 4u < k_end);
-      let right0_0_5 = select(vec4<f32>(), b_read(min(k + 5u, k_end - 1u), min(column0 + (tx + 0u) * 4u, p.extent_1 - 4u)), k + 5u < k_end);
-      let right0_0_6 = select(vec4<f32>(), b_read(min(k + 6u, k_end - 1u), min(column0 + (tx + 0u) * 4u, p.extent_1 - 4u)), k + 6u < k_end);
-      let right0_0_7 = select(vec4<f32>(), b_read(min(k + 7u, k_end - 1u), min(column0 + (tx + 0u) * 4u, p.extent_1 - 4u)), k + 7u < k_end);
-      update(&c, lhs_tile[slice + 0u], right0_0_0);
+      let right0_0_0 = select(vec4<f32>(), b_read(min(k, k_end - 1u), min(column0 + tx * 4u, p.extent_1 - 4u)), k < k_end);
+      let right0_0_1 = select(vec4<f32>(), b_read(min(k + 1u, k_end - 1u), min(column0 + tx * 4u, p.extent_1 - 4u)), k + 1u < k_end);
+      let right0_0_2 = select(vec4<f32>(), b_read(min(k + 2u, k_end - 1u), min(column0 + tx * 4u, p.extent_1 - 4u)), k + 2u < k_end);
+      let right0_0_3 = select(vec4<f32>(), b_read(min(k + 3u, k_end - 1u), min(column0 + tx * 4u, p.extent_1 - 4u)), k + 3u < k_end);
+      let right0_0_4 = select(vec4<f32>(), b_read(min(k + 4u, k_end - 1u), min(column0 + tx * 4u, p.extent_1 - 4u)), k + 4u < k_end);
+      let right0_0_5 = select(vec4<f32>(), b_read(min(k + 5u, k_end - 1u), min(column0 + tx * 4u, p.extent_1 - 4u)), k + 5u < k_end);
+      let right0_0_6 = select(vec4<f32>(), b_read(min(k + 6u, k_end - 1u), min(column0 + tx * 4u, p.extent_1 - 4u)), k + 6u < k_end);
+      let right0_0_7 = select(vec4<f32>(), b_read(min(k + 7u, k_end - 1u), min(column0 + tx * 4u, p.extent_1 - 4u)), k + 7u < k_end);
+      update(&c, lhs_tile[slice], right0_0_0);
       update(&c, lhs_tile[slice + 2u], right0_0_1);
       update(&c, lhs_tile[slice + 4u], right0_0_2);
       update(&c, lhs_tile[slice + 6u], right0_0_3);
@@ -145,42 +144,42 @@ fn main(
     workgroupBarrier();
   }
   if k_group >= 4u && k_group < 8u {
-    handed[((k_group - 4u) * 4u + 0u) * 96u + position] = c.s0_0;
+    handed[(k_group - 4u) * 4u * 96u + position] = c.s0_0;
     handed[((k_group - 4u) * 4u + 1u) * 96u + position] = c.s1_0;
     handed[((k_group - 4u) * 4u + 2u) * 96u + position] = c.s2_0;
     handed[((k_group - 4u) * 4u + 3u) * 96u + position] = c.s3_0;
   }
   workgroupBarrier();
   if k_group < 4u {
-    c.s0_0 += handed[(k_group * 4u + 0u) * 96u + position];
+    c.s0_0 += handed[k_group * 4u * 96u + position];
     c.s1_0 += handed[(k_group * 4u + 1u) * 96u + position];
     c.s2_0 += handed[(k_group * 4u + 2u) * 96u + position];
     c.s3_0 += handed[(k_group * 4u + 3u) * 96u + position];
   }
   workgroupBarrier();
   if k_group >= 2u && k_group < 4u {
-    handed[((k_group - 2u) * 4u + 0u) * 96u + position] = c.s0_0;
+    handed[(k_group - 2u) * 4u * 96u + position] = c.s0_0;
     handed[((k_group - 2u) * 4u + 1u) * 96u + position] = c.s1_0;
     handed[((k_group - 2u) * 4u + 2u) * 96u + position] = c.s2_0;
     handed[((k_group - 2u) * 4u + 3u) * 96u + position] = c.s3_0;
   }
   workgroupBarrier();
   if k_group < 2u {
-    c.s0_0 += handed[(k_group * 4u + 0u) * 96u + position];
+    c.s0_0 += handed[k_group * 4u * 96u + position];
     c.s1_0 += handed[(k_group * 4u + 1u) * 96u + position];
     c.s2_0 += handed[(k_group * 4u + 2u) * 96u + position];
     c.s3_0 += handed[(k_group * 4u + 3u) * 96u + position];
   }
   workgroupBarrier();
   if k_group >= 1u && k_group < 2u {
-    handed[((k_group - 1u) * 4u + 0u) * 96u + position] = c.s0_0;
+    handed[(k_group - 1u) * 4u * 96u + position] = c.s0_0;
     handed[((k_group - 1u) * 4u + 1u) * 96u + position] = c.s1_0;
     handed[((k_group - 1u) * 4u + 2u) * 96u + position] = c.s2_0;
     handed[((k_group - 1u) * 4u + 3u) * 96u + position] = c.s3_0;
   }
   workgroupBarrier();
   if k_group < 1u {
-    c.s0_0 += handed[(k_group * 4u + 0u) * 96u + position];
+    c.s0_0 += handed[k_group * 4u * 96u + position];
     c.s1_0 += handed[(k_group * 4u + 1u) * 96u + position];
     c.s2_0 += handed[(k_group * 4u + 2u) * 96u + position];
     c.s3_0 += handed[(k_group * 4u + 3u) * 96u + position];

@@ -30,8 +30,8 @@ struct Params {
 @group(0) @binding(7) var<storage, read_write> out_0: array<vec4<f32>>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
-
 const fuse_fast_math = false;
+
 fn fuse_is_zero1(x: f32) -> bool {
   return ((bitcast<u32>(x) << u32(1u)) == u32(0u)) | (x == f32(0.0));
 }
@@ -57,23 +57,14 @@ struct Sums {
   s7_0: vec4<f32>,
 }
 fn update(c: ptr<function, Sums>, a0: vec4<f32>, a1: vec4<f32>, b0: vec4<f32>) {
-  (*c).s0_0 = fma(vec4<f32>(a0[0]), b0, (*c).s0_0);
-  (*c).s1_0 = fma(vec4<f32>(a0[1]), b0, (*c).s1_0);
-  (*c).s2_0 = fma(vec4<f32>(a0[2]), b0, (*c).s2_0);
-  (*c).s3_0 = fma(vec4<f32>(a0[3]), b0, (*c).s3_0);
-  (*c).s4_0 = fma(vec4<f32>(a1[0]), b0, (*c).s4_0);
-  (*c).s5_0 = fma(vec4<f32>(a1[1]), b0, (*c).s5_0);
-  (*c).s6_0 = fma(vec4<f32>(a1[2]), b0, (*c).s6_0);
-  (*c).s7_0 = fma(vec4<f32>(a1[3]), b0, (*c).s7_0);
-}
-fn put_lhs_tile(outer: u32, depth: u32, value: vec4<f32>) {
-  lhs_tile[(depth + 0u) * 5u + outer / 4u][outer % 4u] = value[0];
-  lhs_tile[(depth + 1u) * 5u + outer / 4u][outer % 4u] = value[1];
-  lhs_tile[(depth + 2u) * 5u + outer / 4u][outer % 4u] = value[2];
-  lhs_tile[(depth + 3u) * 5u + outer / 4u][outer % 4u] = value[3];
-}
-fn put_rhs_tile(outer: u32, depth: u32, value: vec4<f32>) {
-  rhs_tile[(depth + 0u) * 97u + outer / 4u] = value;
+  (*c).s0_0 = fma(vec4<f32>(a0.x), b0, (*c).s0_0);
+  (*c).s1_0 = fma(vec4<f32>(a0.y), b0, (*c).s1_0);
+  (*c).s2_0 = fma(vec4<f32>(a0.z), b0, (*c).s2_0);
+  (*c).s3_0 = fma(vec4<f32>(a0.w), b0, (*c).s3_0);
+  (*c).s4_0 = fma(vec4<f32>(a1.x), b0, (*c).s4_0);
+  (*c).s5_0 = fma(vec4<f32>(a1.y), b0, (*c).s5_0);
+  (*c).s6_0 = fma(vec4<f32>(a1.z), b0, (*c).s6_0);
+  (*c).s7_0 = fma(vec4<f32>(a1.w), b0, (*c).s7_0);
 }
 
 @compute @workgroup_size(192)
@@ -113,109 +104,178 @@ fn main(
   let at_row_7 = min(row_7, p.extent_0 - 1u);
   let column_0 = column0 + tx * 4u;
   let at_column_0 = min(column_0, p.extent_1 - 4u);
-  let a0_o = (local + 0u) / 4u;
-  let a0_k = ((local + 0u) % 4u) * 4u;
+  let a0_o = local / 4u;
+  let a0_k = local % 4u * 4u;
+  let a0_to = a0_k * 5u + a0_o / 4u;
   let a0_at = min(row0 + a0_o, p.extent_0 - 1u);
-  let a0_base0 = (p.offset_0 + a0_at * p.stride_0_0);
+  let a0_base0 = p.offset_0 + a0_at * p.stride_0_0;
   var a0_x0: vec4<f32>;
-  let b0_o = ((local + 0u) % 96u) * 4u;
-  let b0_k = (local + 0u) / 96u;
+  let b0_o = local % 96u * 4u;
+  let b0_k = local / 96u;
+  let b0_to = b0_k * 97u + b0_o / 4u;
   let b0_at = min(column0 + b0_o, p.extent_1 - 4u);
-  let b0_base1 = (p.offset_1 + b0_at);
+  let b0_base1 = p.offset_1 + b0_at;
   var b0_x1: vec4<f32>;
-  let b1_o = ((local + 192u) % 96u) * 4u;
+  let b1_o = (local + 192u) % 96u * 4u;
   let b1_k = (local + 192u) / 96u;
+  let b1_to = b1_k * 97u + b1_o / 4u;
   let b1_at = min(column0 + b1_o, p.extent_1 - 4u);
-  let b1_base1 = (p.offset_1 + b1_at);
+  let b1_base1 = p.offset_1 + b1_at;
   var b1_x1: vec4<f32>;
-  let b2_o = ((local + 384u) % 96u) * 4u;
+  let b2_o = (local + 384u) % 96u * 4u;
   let b2_k = (local + 384u) / 96u;
+  let b2_to = b2_k * 97u + b2_o / 4u;
   let b2_at = min(column0 + b2_o, p.extent_1 - 4u);
-  let b2_base1 = (p.offset_1 + b2_at);
+  let b2_base1 = p.offset_1 + b2_at;
   var b2_x1: vec4<f32>;
-  let b3_o = ((local + 576u) % 96u) * 4u;
+  let b3_o = (local + 576u) % 96u * 4u;
   let b3_k = (local + 576u) / 96u;
+  let b3_to = b3_k * 97u + b3_o / 4u;
   let b3_at = min(column0 + b3_o, p.extent_1 - 4u);
-  let b3_base1 = (p.offset_1 + b3_at);
+  let b3_base1 = p.offset_1 + b3_at;
   var b3_x1: vec4<f32>;
-  let b4_o = ((local + 768u) % 96u) * 4u;
+  let b4_o = (local + 768u) % 96u * 4u;
   let b4_k = (local + 768u) / 96u;
+  let b4_to = b4_k * 97u + b4_o / 4u;
   let b4_at = min(column0 + b4_o, p.extent_1 - 4u);
-  let b4_base1 = (p.offset_1 + b4_at);
+  let b4_base1 = p.offset_1 + b4_at;
   var b4_x1: vec4<f32>;
-  let b5_o = ((local + 960u) % 96u) * 4u;
+  let b5_o = (local + 960u) % 96u * 4u;
   let b5_k = (local + 960u) / 96u;
+  let b5_to = b5_k * 97u + b5_o / 4u;
   let b5_at = min(column0 + b5_o, p.extent_1 - 4u);
-  let b5_base1 = (p.offset_1 + b5_at);
+  let b5_base1 = p.offset_1 + b5_at;
   var b5_x1: vec4<f32>;
-  let b6_o = ((local + 1152u) % 96u) * 4u;
+  let b6_o = (local + 1152u) % 96u * 4u;
   let b6_k = (local + 1152u) / 96u;
+  let b6_to = b6_k * 97u + b6_o / 4u;
   let b6_at = min(column0 + b6_o, p.extent_1 - 4u);
-  let b6_base1 = (p.offset_1 + b6_at);
+  let b6_base1 = p.offset_1 + b6_at;
   var b6_x1: vec4<f32>;
-  let b7_o = ((local + 1344u) % 96u) * 4u;
+  let b7_o = (local + 1344u) % 96u * 4u;
   let b7_k = (local + 1344u) / 96u;
+  let b7_to = b7_k * 97u + b7_o / 4u;
   let b7_at = min(column0 + b7_o, p.extent_1 - 4u);
-  let b7_base1 = (p.offset_1 + b7_at);
+  let b7_base1 = p.offset_1 + b7_at;
   var b7_x1: vec4<f32>;
   if k_begin < k_end {
-    if local + 0u < 64u {
-      let a0_depth = min(k_begin + a0_k, k_end - 4u);
-      a0_x0 = in_0[(a0_base0 + a0_depth) / 4u];
+    if local < 64u {
+      let step = min(k_begin + a0_k, k_end - 4u);
+      a0_x0 = in_0[(a0_base0 + step) / 4u];
     }
-    let b0_depth = min(k_begin + b0_k, k_end - 1u);
-    b0_x1 = in_1[(b0_base1 + b0_depth * p.stride_1_0) / 4u];
-    let b1_depth = min(k_begin + b1_k, k_end - 1u);
-    b1_x1 = in_1[(b1_base1 + b1_depth * p.stride_1_0) / 4u];
-    let b2_depth = min(k_begin + b2_k, k_end - 1u);
-    b2_x1 = in_1[(b2_base1 + b2_depth * p.stride_1_0) / 4u];
-    let b3_depth = min(k_begin + b3_k, k_end - 1u);
-    b3_x1 = in_1[(b3_base1 + b3_depth * p.stride_1_0) / 4u];
-    let b4_depth = min(k_begin + b4_k, k_end - 1u);
-    b4_x1 = in_1[(b4_base1 + b4_depth * p.stride_1_0) / 4u];
-    let b5_depth = min(k_begin + b5_k, k_end - 1u);
-    b5_x1 = in_1[(b5_base1 + b5_depth * p.stride_1_0) / 4u];
-    let b6_depth = min(k_begin + b6_k, k_end - 1u);
-    b6_x1 = in_1[(b6_base1 + b6_depth * p.stride_1_0) / 4u];
-    let b7_depth = min(k_begin + b7_k, k_end - 1u);
-    b7_x1 = in_1[(b7_base1 + b7_depth * p.stride_1_0) / 4u];
+    {
+      let step = min(k_begin + b0_k, k_end - 1u);
+      b0_x1 = in_1[(b0_base1 + step * p.stride_1_0) / 4u];
+    }
+    {
+      let step = min(k_begin + b1_k, k_end - 1u);
+      b1_x1 = in_1[(b1_base1 + step * p.stride_1_0) / 4u];
+    }
+    {
+      let step = min(k_begin + b2_k, k_end - 1u);
+      b2_x1 = in_1[(b2_base1 + step * p.stride_1_0) / 4u];
+    }
+    {
+      let step = min(k_begin + b3_k, k_end - 1u);
+      b3_x1 = in_1[(b3_base1 + step * p.stride_1_0) / 4u];
+    }
+    {
+      let step = min(k_begin + b4_k, k_end - 1u);
+      b4_x1 = in_1[(b4_base1 + step * p.stride_1_0) / 4u];
+    }
+    {
+      let step = min(k_begin + b5_k, k_end - 1u);
+      b5_x1 = in_1[(b5_base1 + step * p.stride_1_0) / 4u];
+    }
+    {
+      let step = min(k_begin + b6_k, k_end - 1u);
+      b6_x1 = in_1[(b6_base1 + step * p.stride_1_0) / 4u];
+    }
+    {
+      let step = min(k_begin + b7_k, k_end - 1u);
+      b7_x1 = in_1[(b7_base1 + step * p.stride_1_0) / 4u];
+    }
   }
   for (var k0 = k_begin; k0 < k_end; k0 += 16u) {
-    if local + 0u < 64u {
-      put_lhs_tile(a0_o, a0_k, select(vec4<f32>(), a0_x0, k0 + a0_k < k_end));
+    if local < 64u {
+      let value = select(vec4<f32>(), a0_x0, k0 + a0_k < k_end);
+      lhs_tile[a0_to][a0_o % 4u] = value.x;
+      lhs_tile[a0_to + 5u][a0_o % 4u] = value.y;
+      lhs_tile[a0_to + 10u][a0_o % 4u] = value.z;
+      lhs_tile[a0_to + 15u][a0_o % 4u] = value.w;
     }
-    put_rhs_tile(b0_o, b0_k, select(vec4<f32>(), b0_x1, k0 + b0_k < k_end));
-    put_rhs_tile(b1_o, b1_k, select(vec4<f32>(), b1_x1, k0 + b1_k < k_end));
-    put_rhs_tile(b2_o, b2_k, select(vec4<f32>(), b2_x1, k0 + b2_k < k_end));
-    put_rhs_tile(b3_o, b3_k, select(vec4<f32>(), b3_x1, k0 + b3_k < k_end));
-    put_rhs_tile(b4_o, b4_k, select(vec4<f32>(), b4_x1, k0 + b4_k < k_end));
-    put_rhs_tile(b5_o, b5_k, select(vec4<f32>(), b5_x1, k0 + b5_k < k_end));
-    put_rhs_tile(b6_o, b6_k, select(vec4<f32>(), b6_x1, k0 + b6_k < k_end));
-    put_rhs_tile(b7_o, b7_k, select(vec4<f32>(), b7_x1, k0 + b7_k < k_end));
+    {
+      let value = select(vec4<f32>(), b0_x1, k0 + b0_k < k_end);
+      rhs_tile[b0_to] = value;
+    }
+    {
+      let value = select(vec4<f32>(), b1_x1, k0 + b1_k < k_end);
+      rhs_tile[b1_to] = value;
+    }
+    {
+      let value = select(vec4<f32>(), b2_x1, k0 + b2_k < k_end);
+      rhs_tile[b2_to] = value;
+    }
+    {
+      let value = select(vec4<f32>(), b3_x1, k0 + b3_k < k_end);
+      rhs_tile[b3_to] = value;
+    }
+    {
+      let value = select(vec4<f32>(), b4_x1, k0 + b4_k < k_end);
+      rhs_tile[b4_to] = value;
+    }
+    {
+      let value = select(vec4<f32>(), b5_x1, k0 + b5_k < k_end);
+      rhs_tile[b5_to] = value;
+    }
+    {
+      let value = select(vec4<f32>(), b6_x1, k0 + b6_k < k_end);
+      rhs_tile[b6_to] = value;
+    }
+    {
+      let value = select(vec4<f32>(), b7_x1, k0 + b7_k < k_end);
+      rhs_tile[b7_to] = value;
+    }
     workgroupBarrier();
     if k0 + 16u < k_end {
-      if local + 0u < 64u {
-        let a0_depth = min(k0 + 16u + a0_k, k_end - 4u);
-        a0_x0 = in_0[(a0_base0 + a0_depth) / 4u];
+      if local < 64u {
+        let step = min(k0 + 16u + a0_k, k_end - 4u);
+        a0_x0 = in_0[(a0_base0 + step) / 4u];
       }
-      let b0_depth = min(k0 + 16u + b0_k, k_end - 1u);
-      b0_x1 = in_1[(b0_base1 + b0_depth * p.stride_1_0) / 4u];
-      let b1_depth = min(k0 + 16u + b1_k, k_end - 1u);
-      b1_x1 = in_1[(b1_base1 + b1_depth * p.stride_1_0) / 4u];
-      let b2_depth = min(k0 + 16u + b2_k, k_end - 1u);
-      b2_x1 = in_1[(b2_base1 + b2_depth * p.stride_1_0) / 4u];
-      let b3_depth = min(k0 + 16u + b3_k, k_end - 1u);
-      b3_x1 = in_1[(b3_base1 + b3_depth * p.stride_1_0) / 4u];
-      let b4_depth = min(k0 + 16u + b4_k, k_end - 1u);
-      b4_x1 = in_1[(b4_base1 + b4_depth * p.stride_1_0) / 4u];
-      let b5_depth = min(k0 + 16u + b5_k, k_end - 1u);
-      b5_x1 = in_1[(b5_base1 + b5_depth * p.stride_1_0) / 4u];
-      let b6_depth = min(k0 + 16u + b6_k, k_end - 1u);
-      b6_x1 = in_1[(b6_base1 + b6_depth * p.stride_1_0) / 4u];
-      let b7_depth = min(k0 + 16u + b7_k, k_end - 1u);
-      b7_x1 = in_1[(b7_base1 + b7_depth * p.stride_1_0) / 4u];
+      {
+        let step = min(k0 + 16u + b0_k, k_end - 1u);
+        b0_x1 = in_1[(b0_base1 + step * p.stride_1_0) / 4u];
+      }
+      {
+        let step = min(k0 + 16u + b1_k, k_end - 1u);
+        b1_x1 = in_1[(b1_base1 + step * p.stride_1_0) / 4u];
+      }
+      {
+        let step = min(k0 + 16u + b2_k, k_end - 1u);
+        b2_x1 = in_1[(b2_base1 + step * p.stride_1_0) / 4u];
+      }
+      {
+        let step = min(k0 + 16u + b3_k, k_end - 1u);
+        b3_x1 = in_1[(b3_base1 + step * p.stride_1_0) / 4u];
+      }
+      {
+        let step = min(k0 + 16u + b4_k, k_end - 1u);
+        b4_x1 = in_1[(b4_base1 + step * p.stride_1_0) / 4u];
+      }
+      {
+        let step = min(k0 + 16u + b5_k, k_end - 1u);
+        b5_x1 = in_1[(b5_base1 + step * p.stride_1_0) / 4u];
+      }
+      {
+        let step = min(k0 + 16u + b6_k, k_end - 1u);
+        b6_x1 = in_1[(b6_base1 + step * p.stride_1_0) / 4u];
+      }
+      {
+        let step = min(k0 + 16u + b7_k, k_end - 1u);
+        b7_x1 = in_1[(b7_base1 + step * p.stride_1_0) / 4u];
+      }
     }
-    update(&c, lhs_tile[ty + 0u], lhs_tile[ty + 2u], rhs_tile[tx + 0u]);
+    update(&c, lhs_tile[ty], lhs_tile[ty + 2u], rhs_tile[tx]);
     update(&c, lhs_tile[ty + 5u], lhs_tile[ty + 7u], rhs_tile[tx + 97u]);
     update(&c, lhs_tile[ty + 10u], lhs_tile[ty + 12u], rhs_tile[tx + 194u]);
     update(&c, lhs_tile[ty + 15u], lhs_tile[ty + 17u], rhs_tile[tx + 291u]);

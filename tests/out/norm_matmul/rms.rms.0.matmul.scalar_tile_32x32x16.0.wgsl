@@ -26,8 +26,8 @@ struct Params {
 @group(0) @binding(5) var<storage, read_write> out_0: array<f32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
-
 const fuse_fast_math = false;
+
 fn fuse_hidden1(x: f32, opaque: u32) -> f32 {
   return bitcast<f32>(bitcast<u32>(x) ^ u32(opaque));
 }
@@ -73,16 +73,10 @@ struct Sums {
   s3_0: vec4<f32>,
 }
 fn update(c: ptr<function, Sums>, a0: vec4<f32>, b0: vec4<f32>) {
-  (*c).s0_0 = fma(vec4<f32>(a0[0]), b0, (*c).s0_0);
-  (*c).s1_0 = fma(vec4<f32>(a0[1]), b0, (*c).s1_0);
-  (*c).s2_0 = fma(vec4<f32>(a0[2]), b0, (*c).s2_0);
-  (*c).s3_0 = fma(vec4<f32>(a0[3]), b0, (*c).s3_0);
-}
-fn put_lhs_tile(outer: u32, depth: u32, value: f32) {
-  lhs_tile[(depth + 0u) * 9u + outer / 4u][outer % 4u] = value;
-}
-fn put_rhs_tile(outer: u32, depth: u32, value: f32) {
-  rhs_tile[(depth + 0u) * 9u + outer / 4u][outer % 4u] = value;
+  (*c).s0_0 = fma(vec4<f32>(a0.x), b0, (*c).s0_0);
+  (*c).s1_0 = fma(vec4<f32>(a0.y), b0, (*c).s1_0);
+  (*c).s2_0 = fma(vec4<f32>(a0.z), b0, (*c).s2_0);
+  (*c).s3_0 = fma(vec4<f32>(a0.w), b0, (*c).s3_0);
 }
 fn finish_each(batch: u32, row: u32, column: u32, sum: vec4<f32>) {
   finish(batch, row, column, sum.x);
@@ -187,183 +181,231 @@ fn main(
   }
   workgroupBarrier();
   var c = Sums();
-  let a0_o = (local + 0u) / 16u;
-  let a0_k = ((local + 0u) % 16u) * 1u;
+  let a0_o = local / 16u;
+  let a0_k = local % 16u;
+  let a0_to = a0_k * 9u + a0_o / 4u;
   let a0_at = min(row0 + a0_o, p.extent_0 - 1u);
   let a0_row2 = bitcast<f32>(lhs_rows[a0_o]);
   let a0_row3 = f32(p.size_11);
   let a0_row4 = a0_row2 / a0_row3;
   let a0_row6 = a0_row4 + 1e-6f;
   let a0_row7 = fuse_rsqrt1(a0_row6);
-  let a0_base0 = (p.offset_0 + a0_at * p.stride_0_0);
-  var a0_x0: f32;
+  let a0_base0 = p.offset_0 + a0_at * p.stride_0_0;
   let a0_base1 = p.offset_1;
+  var a0_x0: f32;
   var a0_x1: f32;
   let a1_o = (local + 64u) / 16u;
-  let a1_k = ((local + 64u) % 16u) * 1u;
+  let a1_k = (local + 64u) % 16u;
+  let a1_to = a1_k * 9u + a1_o / 4u;
   let a1_at = min(row0 + a1_o, p.extent_0 - 1u);
   let a1_row2 = bitcast<f32>(lhs_rows[a1_o]);
   let a1_row3 = f32(p.size_11);
   let a1_row4 = a1_row2 / a1_row3;
   let a1_row6 = a1_row4 + 1e-6f;
   let a1_row7 = fuse_rsqrt1(a1_row6);
-  let a1_base0 = (p.offset_0 + a1_at * p.stride_0_0);
-  var a1_x0: f32;
+  let a1_base0 = p.offset_0 + a1_at * p.stride_0_0;
   let a1_base1 = p.offset_1;
+  var a1_x0: f32;
   var a1_x1: f32;
   let a2_o = (local + 128u) / 16u;
-  let a2_k = ((local + 128u) % 16u) * 1u;
+  let a2_k = (local + 128u) % 16u;
+  let a2_to = a2_k * 9u + a2_o / 4u;
   let a2_at = min(row0 + a2_o, p.extent_0 - 1u);
   let a2_row2 = bitcast<f32>(lhs_rows[a2_o]);
   let a2_row3 = f32(p.size_11);
   let a2_row4 = a2_row2 / a2_row3;
   let a2_row6 = a2_row4 + 1e-6f;
   let a2_row7 = fuse_rsqrt1(a2_row6);
-  let a2_base0 = (p.offset_0 + a2_at * p.stride_0_0);
-  var a2_x0: f32;
+  let a2_base0 = p.offset_0 + a2_at * p.stride_0_0;
   let a2_base1 = p.offset_1;
+  var a2_x0: f32;
   var a2_x1: f32;
   let a3_o = (local + 192u) / 16u;
-  let a3_k = ((local + 192u) % 16u) * 1u;
+  let a3_k = (local + 192u) % 16u;
+  let a3_to = a3_k * 9u + a3_o / 4u;
   let a3_at = min(row0 + a3_o, p.extent_0 - 1u);
   let a3_row2 = bitcast<f32>(lhs_rows[a3_o]);
   let a3_row3 = f32(p.size_11);
   let a3_row4 = a3_row2 / a3_row3;
   let a3_row6 = a3_row4 + 1e-6f;
   let a3_row7 = fuse_rsqrt1(a3_row6);
-  let a3_base0 = (p.offset_0 + a3_at * p.stride_0_0);
-  var a3_x0: f32;
+  let a3_base0 = p.offset_0 + a3_at * p.stride_0_0;
   let a3_base1 = p.offset_1;
+  var a3_x0: f32;
   var a3_x1: f32;
   let a4_o = (local + 256u) / 16u;
-  let a4_k = ((local + 256u) % 16u) * 1u;
+  let a4_k = (local + 256u) % 16u;
+  let a4_to = a4_k * 9u + a4_o / 4u;
   let a4_at = min(row0 + a4_o, p.extent_0 - 1u);
   let a4_row2 = bitcast<f32>(lhs_rows[a4_o]);
   let a4_row3 = f32(p.size_11);
   let a4_row4 = a4_row2 / a4_row3;
   let a4_row6 = a4_row4 + 1e-6f;
   let a4_row7 = fuse_rsqrt1(a4_row6);
-  let a4_base0 = (p.offset_0 + a4_at * p.stride_0_0);
-  var a4_x0: f32;
+  let a4_base0 = p.offset_0 + a4_at * p.stride_0_0;
   let a4_base1 = p.offset_1;
+  var a4_x0: f32;
   var a4_x1: f32;
   let a5_o = (local + 320u) / 16u;
-  let a5_k = ((local + 320u) % 16u) * 1u;
+  let a5_k = (local + 320u) % 16u;
+  let a5_to = a5_k * 9u + a5_o / 4u;
   let a5_at = min(row0 + a5_o, p.extent_0 - 1u);
   let a5_row2 = bitcast<f32>(lhs_rows[a5_o]);
   let a5_row3 = f32(p.size_11);
   let a5_row4 = a5_row2 / a5_row3;
   let a5_row6 = a5_row4 + 1e-6f;
   let a5_row7 = fuse_rsqrt1(a5_row6);
-  let a5_base0 = (p.offset_0 + a5_at * p.stride_0_0);
-  var a5_x0: f32;
+  let a5_base0 = p.offset_0 + a5_at * p.stride_0_0;
   let a5_base1 = p.offset_1;
+  var a5_x0: f32;
   var a5_x1: f32;
   let a6_o = (local + 384u) / 16u;
-  let a6_k = ((local + 384u) % 16u) * 1u;
+  let a6_k = (local + 384u) % 16u;
+  let a6_to = a6_k * 9u + a6_o / 4u;
   let a6_at = min(row0 + a6_o, p.extent_0 - 1u);
   let a6_row2 = bitcast<f32>(lhs_rows[a6_o]);
   let a6_row3 = f32(p.size_11);
   let a6_row4 = a6_row2 / a6_row3;
   let a6_row6 = a6_row4 + 1e-6f;
   let a6_row7 = fuse_rsqrt1(a6_row6);
-  let a6_base0 = (p.offset_0 + a6_at * p.stride_0_0);
-  var a6_x0: f32;
+  let a6_base0 = p.offset_0 + a6_at * p.stride_0_0;
   let a6_base1 = p.offset_1;
+  var a6_x0: f32;
   var a6_x1: f32;
   let a7_o = (local + 448u) / 16u;
-  let a7_k = ((local + 448u) % 16u) * 1u;
+  let a7_k = (local + 448u) % 16u;
+  let a7_to = a7_k * 9u + a7_o / 4u;
   let a7_at = min(row0 + a7_o, p.extent_0 - 1u);
   let a7_row2 = bitcast<f32>(lhs_rows[a7_o]);
   let a7_row3 = f32(p.size_11);
   let a7_row4 = a7_row2 / a7_row3;
   let a7_row6 = a7_row4 + 1e-6f;
   let a7_row7 = fuse_rsqrt1(a7_row6);
-  let a7_base0 = (p.offset_0 + a7_at * p.stride_0_0);
-  var a7_x0: f32;
+  let a7_base0 = p.offset_0 + a7_at * p.stride_0_0;
   let a7_base1 = p.offset_1;
+  var a7_x0: f32;
   var a7_x1: f32;
-  let b0_o = ((local + 0u) % 32u) * 1u;
-  let b0_k = (local + 0u) / 32u;
+  let b0_o = local % 32u;
+  let b0_k = local / 32u;
+  let b0_to = b0_k * 9u + b0_o / 4u;
   let b0_at = min(column0 + b0_o, p.extent_1 - 1u);
-  let b0_base2 = (p.offset_2 + b0_at * p.stride_2_1);
+  let b0_base2 = p.offset_2 + b0_at * p.stride_2_1;
   var b0_x2: f32;
-  let b1_o = ((local + 64u) % 32u) * 1u;
+  let b1_o = (local + 64u) % 32u;
   let b1_k = (local + 64u) / 32u;
+  let b1_to = b1_k * 9u + b1_o / 4u;
   let b1_at = min(column0 + b1_o, p.extent_1 - 1u);
-  let b1_base2 = (p.offset_2 + b1_at * p.stride_2_1);
+  let b1_base2 = p.offset_2 + b1_at * p.stride_2_1;
   var b1_x2: f32;
-  let b2_o = ((local + 128u) % 32u) * 1u;
+  let b2_o = (local + 128u) % 32u;
   let b2_k = (local + 128u) / 32u;
+  let b2_to = b2_k * 9u + b2_o / 4u;
   let b2_at = min(column0 + b2_o, p.extent_1 - 1u);
-  let b2_base2 = (p.offset_2 + b2_at * p.stride_2_1);
+  let b2_base2 = p.offset_2 + b2_at * p.stride_2_1;
   var b2_x2: f32;
-  let b3_o = ((local + 192u) % 32u) * 1u;
+  let b3_o = (local + 192u) % 32u;
   let b3_k = (local + 192u) / 32u;
+  let b3_to = b3_k * 9u + b3_o / 4u;
   let b3_at = min(column0 + b3_o, p.extent_1 - 1u);
-  let b3_base2 = (p.offset_2 + b3_at * p.stride_2_1);
+  let b3_base2 = p.offset_2 + b3_at * p.stride_2_1;
   var b3_x2: f32;
-  let b4_o = ((local + 256u) % 32u) * 1u;
+  let b4_o = (local + 256u) % 32u;
   let b4_k = (local + 256u) / 32u;
+  let b4_to = b4_k * 9u + b4_o / 4u;
   let b4_at = min(column0 + b4_o, p.extent_1 - 1u);
-  let b4_base2 = (p.offset_2 + b4_at * p.stride_2_1);
+  let b4_base2 = p.offset_2 + b4_at * p.stride_2_1;
   var b4_x2: f32;
-  let b5_o = ((local + 320u) % 32u) * 1u;
+  let b5_o = (local + 320u) % 32u;
   let b5_k = (local + 320u) / 32u;
+  let b5_to = b5_k * 9u + b5_o / 4u;
   let b5_at = min(column0 + b5_o, p.extent_1 - 1u);
-  let b5_base2 = (p.offset_2 + b5_at * p.stride_2_1);
+  let b5_base2 = p.offset_2 + b5_at * p.stride_2_1;
   var b5_x2: f32;
-  let b6_o = ((local + 384u) % 32u) * 1u;
+  let b6_o = (local + 384u) % 32u;
   let b6_k = (local + 384u) / 32u;
+  let b6_to = b6_k * 9u + b6_o / 4u;
   let b6_at = min(column0 + b6_o, p.extent_1 - 1u);
-  let b6_base2 = (p.offset_2 + b6_at * p.stride_2_1);
+  let b6_base2 = p.offset_2 + b6_at * p.stride_2_1;
   var b6_x2: f32;
-  let b7_o = ((local + 448u) % 32u) * 1u;
+  let b7_o = (local + 448u) % 32u;
   let b7_k = (local + 448u) / 32u;
+  let b7_to = b7_k * 9u + b7_o / 4u;
   let b7_at = min(column0 + b7_o, p.extent_1 - 1u);
-  let b7_base2 = (p.offset_2 + b7_at * p.stride_2_1);
+  let b7_base2 = p.offset_2 + b7_at * p.stride_2_1;
   var b7_x2: f32;
   if k_begin < k_end {
-    let a0_depth = min(k_begin + a0_k, k_end - 1u);
-    a0_x0 = in_0[a0_base0 + a0_depth * p.stride_0_1];
-    a0_x1 = in_1[a0_base1 + a0_depth * p.stride_1_1];
-    let a1_depth = min(k_begin + a1_k, k_end - 1u);
-    a1_x0 = in_0[a1_base0 + a1_depth * p.stride_0_1];
-    a1_x1 = in_1[a1_base1 + a1_depth * p.stride_1_1];
-    let a2_depth = min(k_begin + a2_k, k_end - 1u);
-    a2_x0 = in_0[a2_base0 + a2_depth * p.stride_0_1];
-    a2_x1 = in_1[a2_base1 + a2_depth * p.stride_1_1];
-    let a3_depth = min(k_begin + a3_k, k_end - 1u);
-    a3_x0 = in_0[a3_base0 + a3_depth * p.stride_0_1];
-    a3_x1 = in_1[a3_base1 + a3_depth * p.stride_1_1];
-    let a4_depth = min(k_begin + a4_k, k_end - 1u);
-    a4_x0 = in_0[a4_base0 + a4_depth * p.stride_0_1];
-    a4_x1 = in_1[a4_base1 + a4_depth * p.stride_1_1];
-    let a5_depth = min(k_begin + a5_k, k_end - 1u);
-    a5_x0 = in_0[a5_base0 + a5_depth * p.stride_0_1];
-    a5_x1 = in_1[a5_base1 + a5_depth * p.stride_1_1];
-    let a6_depth = min(k_begin + a6_k, k_end - 1u);
-    a6_x0 = in_0[a6_base0 + a6_depth * p.stride_0_1];
-    a6_x1 = in_1[a6_base1 + a6_depth * p.stride_1_1];
-    let a7_depth = min(k_begin + a7_k, k_end - 1u);
-    a7_x0 = in_0[a7_base0 + a7_depth * p.stride_0_1];
-    a7_x1 = in_1[a7_base1 + a7_depth * p.stride_1_1];
-    let b0_depth = min(k_begin + b0_k, k_end - 1u);
-    b0_x2 = in_2[b0_base2 + b0_depth * p.stride_2_0];
-    let b1_depth = min(k_begin + b1_k, k_end - 1u);
-    b1_x2 = in_2[b1_base2 + b1_depth * p.stride_2_0];
-    let b2_depth = min(k_begin + b2_k, k_end - 1u);
-    b2_x2 = in_2[b2_base2 + b2_depth * p.stride_2_0];
-    let b3_depth = min(k_begin + b3_k, k_end - 1u);
-    b3_x2 = in_2[b3_base2 + b3_depth * p.stride_2_0];
-    let b4_depth = min(k_begin + b4_k, k_end - 1u);
-    b4_x2 = in_2[b4_base2 + b4_depth * p.stride_2_0];
-    let b5_depth = min(k_begin + b5_k, k_end - 1u);
-    b5_x2 = in_2[b5_base2 + b5_depth * p.stride_2_0];
-    let b6_depth = min(k_begin + b6_k, k_end - 1u);
-    b6_x2 = in_2[b6_base2 + b6_depth * p.stride_2_0];
-    let b7_depth = min(k_begin + b7_k, k_end - 1u);
-    b7_x2 = in_2[b7_base2 + b7_depth * p.stride_2_0];
+    {
+      let step = min(k_begin + a0_k, k_end - 1u);
+      a0_x0 = in_0[a0_base0 + step * p.stride_0_1];
+      a0_x1 = in_1[a0_base1 + step * p.stride_1_1];
+    }
+    {
+      let step = min(k_begin + a1_k, k_end - 1u);
+      a1_x0 = in_0[a1_base0 + step * p.stride_0_1];
+      a1_x1 = in_1[a1_base1 + step * p.stride_1_1];
+    }
+    {
+      let step = min(k_begin + a2_k, k_end - 1u);
+      a2_x0 = in_0[a2_base0 + step * p.stride_0_1];
+      a2_x1 = in_1[a2_base1 + step * p.stride_1_1];
+    }
+    {
+      let step = min(k_begin + a3_k, k_end - 1u);
+      a3_x0 = in_0[a3_base0 + step * p.stride_0_1];
+      a3_x1 = in_1[a3_base1 + step * p.stride_1_1];
+    }
+    {
+      let step = min(k_begin + a4_k, k_end - 1u);
+      a4_x0 = in_0[a4_base0 + step * p.stride_0_1];
+      a4_x1 = in_1[a4_base1 + step * p.stride_1_1];
+    }
+    {
+      let step = min(k_begin + a5_k, k_end - 1u);
+      a5_x0 = in_0[a5_base0 + step * p.stride_0_1];
+      a5_x1 = in_1[a5_base1 + step * p.stride_1_1];
+    }
+    {
+      let step = min(k_begin + a6_k, k_end - 1u);
+      a6_x0 = in_0[a6_base0 + step * p.stride_0_1];
+      a6_x1 = in_1[a6_base1 + step * p.stride_1_1];
+    }
+    {
+      let step = min(k_begin + a7_k, k_end - 1u);
+      a7_x0 = in_0[a7_base0 + step * p.stride_0_1];
+      a7_x1 = in_1[a7_base1 + step * p.stride_1_1];
+    }
+    {
+      let step = min(k_begin + b0_k, k_end - 1u);
+      b0_x2 = in_2[b0_base2 + step * p.stride_2_0];
+    }
+    {
+      let step = min(k_begin + b1_k, k_end - 1u);
+      b1_x2 = in_2[b1_base2 + step * p.stride_2_0];
+    }
+    {
+      let step = min(k_begin + b2_k, k_end - 1u);
+      b2_x2 = in_2[b2_base2 + step * p.stride_2_0];
+    }
+    {
+      let step = min(k_begin + b3_k, k_end - 1u);
+      b3_x2 = in_2[b3_base2 + step * p.stride_2_0];
+    }
+    {
+      let step = min(k_begin + b4_k, k_end - 1u);
+      b4_x2 = in_2[b4_base2 + step * p.stride_2_0];
+    }
+    {
+      let step = min(k_begin + b5_k, k_end - 1u);
+      b5_x2 = in_2[b5_base2 + step * p.stride_2_0];
+    }
+    {
+      let step = min(k_begin + b6_k, k_end - 1u);
+      b6_x2 = in_2[b6_base2 + step * p.stride_2_0];
+    }
+    {
+      let step = min(k_begin + b7_k, k_end - 1u);
+      b7_x2 = in_2[b7_base2 + step * p.stride_2_0];
+    }
   }
   for (var k0 = k_begin; k0 < k_end; k0 += 16u) {
     {
@@ -371,109 +413,173 @@ fn main(
       let a8 = a0 * a0_row7;
       let a9 = a0_x1;
       let a10 = a8 * a9;
-      put_lhs_tile(a0_o, a0_k, select(f32(), a10, k0 + a0_k < k_end));
+      let value = select(f32(), a10, k0 + a0_k < k_end);
+      lhs_tile[a0_to][a0_o % 4u] = value;
     }
     {
       let a0 = a1_x0;
       let a8 = a0 * a1_row7;
       let a9 = a1_x1;
       let a10 = a8 * a9;
-      put_lhs_tile(a1_o, a1_k, select(f32(), a10, k0 + a1_k < k_end));
+      let value = select(f32(), a10, k0 + a1_k < k_end);
+      lhs_tile[a1_to][a1_o % 4u] = value;
     }
     {
       let a0 = a2_x0;
       let a8 = a0 * a2_row7;
       let a9 = a2_x1;
       let a10 = a8 * a9;
-      put_lhs_tile(a2_o, a2_k, select(f32(), a10, k0 + a2_k < k_end));
+      let value = select(f32(), a10, k0 + a2_k < k_end);
+      lhs_tile[a2_to][a2_o % 4u] = value;
     }
     {
       let a0 = a3_x0;
       let a8 = a0 * a3_row7;
       let a9 = a3_x1;
       let a10 = a8 * a9;
-      put_lhs_tile(a3_o, a3_k, select(f32(), a10, k0 + a3_k < k_end));
+      let value = select(f32(), a10, k0 + a3_k < k_end);
+      lhs_tile[a3_to][a3_o % 4u] = value;
     }
     {
       let a0 = a4_x0;
       let a8 = a0 * a4_row7;
       let a9 = a4_x1;
       let a10 = a8 * a9;
-      put_lhs_tile(a4_o, a4_k, select(f32(), a10, k0 + a4_k < k_end));
+      let value = select(f32(), a10, k0 + a4_k < k_end);
+      lhs_tile[a4_to][a4_o % 4u] = value;
     }
     {
       let a0 = a5_x0;
       let a8 = a0 * a5_row7;
       let a9 = a5_x1;
       let a10 = a8 * a9;
-      put_lhs_tile(a5_o, a5_k, select(f32(), a10, k0 + a5_k < k_end));
+      let value = select(f32(), a10, k0 + a5_k < k_end);
+      lhs_tile[a5_to][a5_o % 4u] = value;
     }
     {
       let a0 = a6_x0;
       let a8 = a0 * a6_row7;
       let a9 = a6_x1;
       let a10 = a8 * a9;
-      put_lhs_tile(a6_o, a6_k, select(f32(), a10, k0 + a6_k < k_end));
+      let value = select(f32(), a10, k0 + a6_k < k_end);
+      lhs_tile[a6_to][a6_o % 4u] = value;
     }
     {
       let a0 = a7_x0;
       let a8 = a0 * a7_row7;
       let a9 = a7_x1;
       let a10 = a8 * a9;
-      put_lhs_tile(a7_o, a7_k, select(f32(), a10, k0 + a7_k < k_end));
+      let value = select(f32(), a10, k0 + a7_k < k_end);
+      lhs_tile[a7_to][a7_o % 4u] = value;
     }
-    put_rhs_tile(b0_o, b0_k, select(f32(), b0_x2, k0 + b0_k < k_end));
-    put_rhs_tile(b1_o, b1_k, select(f32(), b1_x2, k0 + b1_k < k_end));
-    put_rhs_tile(b2_o, b2_k, select(f32(), b2_x2, k0 + b2_k < k_end));
-    put_rhs_tile(b3_o, b3_k, select(f32(), b3_x2, k0 + b3_k < k_end));
-    put_rhs_tile(b4_o, b4_k, select(f32(), b4_x2, k0 + b4_k < k_end));
-    put_rhs_tile(b5_o, b5_k, select(f32(), b5_x2, k0 + b5_k < k_end));
-    put_rhs_tile(b6_o, b6_k, select(f32(), b6_x2, k0 + b6_k < k_end));
-    put_rhs_tile(b7_o, b7_k, select(f32(), b7_x2, k0 + b7_k < k_end));
+    {
+      let value = select(f32(), b0_x2, k0 + b0_k < k_end);
+      rhs_tile[b0_to][b0_o % 4u] = value;
+    }
+    {
+      let value = select(f32(), b1_x2, k0 + b1_k < k_end);
+      rhs_tile[b1_to][b1_o % 4u] = value;
+    }
+    {
+      let value = select(f32(), b2_x2, k0 + b2_k < k_end);
+      rhs_tile[b2_to][b2_o % 4u] = value;
+    }
+    {
+      let value = select(f32(), b3_x2, k0 + b3_k < k_end);
+      rhs_tile[b3_to][b3_o % 4u] = value;
+    }
+    {
+      let value = select(f32(), b4_x2, k0 + b4_k < k_end);
+      rhs_tile[b4_to][b4_o % 4u] = value;
+    }
+    {
+      let value = select(f32(), b5_x2, k0 + b5_k < k_end);
+      rhs_tile[b5_to][b5_o % 4u] = value;
+    }
+    {
+      let value = select(f32(), b6_x2, k0 + b6_k < k_end);
+      rhs_tile[b6_to][b6_o % 4u] = value;
+    }
+    {
+      let value = select(f32(), b7_x2, k0 + b7_k < k_end);
+      rhs_tile[b7_to][b7_o % 4u] = value;
+    }
     workgroupBarrier();
     if k0 + 16u < k_end {
-      let a0_depth = min(k0 + 16u + a0_k, k_end - 1u);
-      a0_x0 = in_0[a0_base0 + a0_depth * p.stride_0_1];
-      a0_x1 = in_1[a0_base1 + a0_depth * p.stride_1_1];
-      let a1_depth = min(k0 + 16u + a1_k, k_end - 1u);
-      a1_x0 = in_0[a1_base0 + a1_depth * p.stride_0_1];
-      a1_x1 = in_1[a1_base1 + a1_depth * p.stride_1_1];
-      let a2_depth = min(k0 + 16u + a2_k, k_end - 1u);
-      a2_x0 = in_0[a2_base0 + a2_depth * p.stride_0_1];
-      a2_x1 = in_1[a2_base1 + a2_depth * p.stride_1_1];
-      let a3_depth = min(k0 + 16u + a3_k, k_end - 1u);
-      a3_x0 = in_0[a3_base0 + a3_depth * p.stride_0_1];
-      a3_x1 = in_1[a3_base1 + a3_depth * p.stride_1_1];
-      let a4_depth = min(k0 + 16u + a4_k, k_end - 1u);
-      a4_x0 = in_0[a4_base0 + a4_depth * p.stride_0_1];
-      a4_x1 = in_1[a4_base1 + a4_depth * p.stride_1_1];
-      let a5_depth = min(k0 + 16u + a5_k, k_end - 1u);
-      a5_x0 = in_0[a5_base0 + a5_depth * p.stride_0_1];
-      a5_x1 = in_1[a5_base1 + a5_depth * p.stride_1_1];
-      let a6_depth = min(k0 + 16u + a6_k, k_end - 1u);
-      a6_x0 = in_0[a6_base0 + a6_depth * p.stride_0_1];
-      a6_x1 = in_1[a6_base1 + a6_depth * p.stride_1_1];
-      let a7_depth = min(k0 + 16u + a7_k, k_end - 1u);
-      a7_x0 = in_0[a7_base0 + a7_depth * p.stride_0_1];
-      a7_x1 = in_1[a7_base1 + a7_depth * p.stride_1_1];
-      let b0_depth = min(k0 + 16u + b0_k, k_end - 1u);
-      b0_x2 = in_2[b0_base2 + b0_depth * p.stride_2_0];
-      let b1_depth = min(k0 + 16u + b1_k, k_end - 1u);
-      b1_x2 = in_2[b1_base2 + b1_depth * p.stride_2_0];
-      let b2_depth = min(k0 + 16u + b2_k, k_end - 1u);
-      b2_x2 = in_2[b2_base2 + b2_depth * p.stride_2_0];
-      let b3_depth = min(k0 + 16u + b3_k, k_end - 1u);
-      b3_x2 = in_2[b3_base2 + b3_depth * p.stride_2_0];
-      let b4_depth = min(k0 + 16u + b4_k, k_end - 1u);
-      b4_x2 = in_2[b4_base2 + b4_depth * p.stride_2_0];
-      let b5_depth = min(k0 + 16u + b5_k, k_end - 1u);
-      b5_x2 = in_2[b5_base2 + b5_depth * p.stride_2_0];
-      let b6_depth = min(k0 + 16u + b6_k, k_end - 1u);
-      b6_x2 = in_2[b6_base2 + b6_depth * p.stride_2_0];
-      let b7_depth = min(k0 + 16u + b7_k, k_end - 1u);
-      b7_x2 = in_2[b7_base2 + b7_depth * p.stride_2_0];
+      {
+        let step = min(k0 + 16u + a0_k, k_end - 1u);
+        a0_x0 = in_0[a0_base0 + step * p.stride_0_1];
+        a0_x1 = in_1[a0_base1 + step * p.stride_1_1];
+      }
+      {
+        let step = min(k0 + 16u + a1_k, k_end - 1u);
+        a1_x0 = in_0[a1_base0 + step * p.stride_0_1];
+        a1_x1 = in_1[a1_base1 + step * p.stride_1_1];
+      }
+      {
+        let step = min(k0 + 16u + a2_k, k_end - 1u);
+        a2_x0 = in_0[a2_base0 + step * p.stride_0_1];
+        a2_x1 = in_1[a2_base1 + step * p.stride_1_1];
+      }
+      {
+        let step = min(k0 + 16u + a3_k, k_end - 1u);
+        a3_x0 = in_0[a3_base0 + step * p.stride_0_1];
+        a3_x1 = in_1[a3_base1 + step * p.stride_1_1];
+      }
+      {
+        let step = min(k0 + 16u + a4_k, k_end - 1u);
+        a4_x0 = in_0[a4_base0 + step * p.stride_0_1];
+        a4_x1 = in_1[a4_base1 + step * p.stride_1_1];
+      }
+      {
+        let step = min(k0 + 16u + a5_k, k_end - 1u);
+        a5_x0 = in_0[a5_base0 + step * p.stride_0_1];
+        a5_x1 = in_1[a5_base1 + step * p.stride_1_1];
+      }
+      {
+        let step = min(k0 + 16u + a6_k, k_end - 1u);
+        a6_x0 = in_0[a6_base0 + step * p.stride_0_1];
+        a6_x1 = in_1[a6_base1 + step * p.stride_1_1];
+      }
+      {
+        let step = min(k0 + 16u + a7_k, k_end - 1u);
+        a7_x0 = in_0[a7_base0 + step * p.stride_0_1];
+        a7_x1 = in_1[a7_base1 + step * p.stride_1_1];
+      }
+      {
+        let step = min(k0 + 16u + b0_k, k_end - 1u);
+        b0_x2 = in_2[b0_base2 + step * p.stride_2_0];
+      }
+      {
+        let step = min(k0 + 16u + b1_k, k_end - 1u);
+        b1_x2 = in_2[b1_base2 + step * p.stride_2_0];
+      }
+      {
+        let step = min(k0 + 16u + b2_k, k_end - 1u);
+        b2_x2 = in_2[b2_base2 + step * p.stride_2_0];
+      }
+      {
+        let step = min(k0 + 16u + b3_k, k_end - 1u);
+        b3_x2 = in_2[b3_base2 + step * p.stride_2_0];
+      }
+      {
+        let step = min(k0 + 16u + b4_k, k_end - 1u);
+        b4_x2 = in_2[b4_base2 + step * p.stride_2_0];
+      }
+      {
+        let step = min(k0 + 16u + b5_k, k_end - 1u);
+        b5_x2 = in_2[b5_base2 + step * p.stride_2_0];
+      }
+      {
+        let step = min(k0 + 16u + b6_k, k_end - 1u);
+        b6_x2 = in_2[b6_base2 + step * p.stride_2_0];
+      }
+      {
+        let step = min(k0 + 16u + b7_k, k_end - 1u);
+        b7_x2 = in_2[b7_base2 + step * p.stride_2_0];
+      }
     }
-    update(&c, lhs_tile[ty + 0u], rhs_tile[tx + 0u]);
+    update(&c, lhs_tile[ty], rhs_tile[tx]);
     update(&c, lhs_tile[ty + 9u], rhs_tile[tx + 9u]);
     update(&c, lhs_tile[ty + 18u], rhs_tile[tx + 18u]);
     update(&c, lhs_tile[ty + 27u], rhs_tile[tx + 27u]);

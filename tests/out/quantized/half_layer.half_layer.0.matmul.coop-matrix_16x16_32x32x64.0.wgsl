@@ -26,8 +26,9 @@ struct Params {
 @group(0) @binding(5) var<storage, read_write> out_0: array<vec4<f16>>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
-
+const fuse_wide_scales_1 = false;
 const fuse_fast_math = false;
+
 fn fuse_is_nan4(x: vec4<f32>) -> vec4<bool> {
   return (bitcast<vec4<u32>>(x) & vec4<u32>(0x7fffffffu)) > vec4<u32>(0x7f800000u);
 }
@@ -54,7 +55,6 @@ var<workgroup> sums: array<vec4<f32>, 256>;
 fn preload_3(row: u32, column: u32) -> vec4<f32> {
   return vec4<f32>(in_3[(p.offset_3 + min(column, p.extent_1 - 4u)) / 4u]);
 }
-const fuse_wide_scales_1 = false;
 
 @compute @workgroup_size(128)
 fn main(
@@ -83,15 +83,17 @@ fn main(
   var c0_0 = coop_mat16x16<f32, C>();
   let lane_row = row0 + part_row + subgroup_lane / 4u;
   let lane_column = column0 + part_column + subgroup_lane % 4u * 4u;
-  let vector_row0_0 = lane_row + 0u;
+  let vector_row0_0 = lane_row;
   let vector_row0_1 = lane_row + 8u;
-  let vector_column0 = lane_column + 0u;
+  let vector_column0 = lane_column;
   let x3_0_0_0 = preload_3(vector_row0_0, vector_column0);
   let x3_0_0_1 = preload_3(vector_row0_1, vector_column0);
   let a_lines = p.stride_0_0 / 4u;
-  let a_first = (p.offset_0) / 4u + row0 * a_lines;
-  let a_at = local / 16u * a_lines + local % 16u;
-  let a_to = local / 16u * 18u + local % 16u;
+  let a_first = p.offset_0 / 4u;
+  let a_origin = a_first + row0 * a_lines;
+  let a_line = local / 16u;
+  let a_at = a_line * a_lines + local % 16u;
+  let a_to = a_line * 18u + local % 16u;
   let a0_line = 0u * a_lines;
   var a0_x: vec4<f16>;
   let a1_line = 8u * a_lines;
@@ -100,11 +102,11 @@ fn main(
   var a2_x: vec4<f16>;
   let a3_line = 24u * a_lines;
   var a3_x: vec4<f16>;
-  let w0_0_o = (local + 0u) / 8u;
-  let w0_0_k = (local + 0u) % 8u * 8u;
+  let w0_0_o = local / 8u;
+  let w0_0_k = local % 8u * 8u;
   let w0_0_column = min(column0 + w0_0_o, p.extent_1 - 1u);
-  let w0_0_words = (p.offset_1 + w0_0_column * p.stride_1_1);
-  let w0_0_scales = (p.offset_2 + w0_0_column * p.stride_2_1);
+  let w0_0_words = p.offset_1 + w0_0_column * p.stride_1_1;
+  let w0_0_scales = p.offset_2 + w0_0_column * p.stride_2_1;
   var w0_0_w: u32;
   var w0_0_v: u32;
   var w0_0_shift: u32;
@@ -113,15 +115,15 @@ fn main(
   let w0_1_o = (local + 128u) / 8u;
   let w0_1_k = (local + 128u) % 8u * 8u;
   let w0_1_column = min(column0 + w0_1_o, p.extent_1 - 1u);
-  let w0_1_words = (p.offset_1 + w0_1_column * p.stride_1_1);
-  let w0_1_scales = (p.offset_2 + w0_1_column * p.stride_2_1);
+  let w0_1_words = p.offset_1 + w0_1_column * p.stride_1_1;
+  let w0_1_scales = p.offset_2 + w0_1_column * p.stride_2_1;
   var w0_1_w: u32;
   var w0_1_v: u32;
   var w0_1_shift: u32;
   var w0_1_s: u32;
   var w0_1_t: u32;
   if k_begin < k_end {
-    let a_step = a_first + k_begin / 4u;
+    let a_step = a_origin + k_begin / 4u;
     a0_x = in_0[a_at + (a_step + a0_line)];
     a1_x = in_0[a_at + (a_step + a1_line)];
     a2_x = in_0[a_at + (a_step + a2_line)];
@@ -129,46 +131,46 @@ fn main(
     {
       let chunk = k_begin + w0_0_k;
       {
-        let bit = (chunk) * 3u;
+        let bit = chunk * 3u;
         w0_0_shift = bit % 32u;
-        let word = w0_0_words + bit / 32u * 1u;
-        w0_0_w = in_1[(word) / 4u][(word) % 4u];
+        let word = w0_0_words + bit / 32u;
+        w0_0_w = in_1[word / 4u][word % 4u];
         let next = select(word, word + 1u, w0_0_shift > 8u);
-        w0_0_v = in_1[(next) / 4u][(next) % 4u];
+        w0_0_v = in_1[next / 4u][next % 4u];
       }
       {
-        let pair = w0_0_scales + (chunk) / p.size_13 * 1u;
+        let pair = w0_0_scales + chunk / p.size_13;
         if fuse_wide_scales_1 {
-          w0_0_s = scales_1[(2u * pair) / 4u][(2u * pair) % 4u];
+          w0_0_s = scales_1[2u * pair / 4u][2u * pair % 4u];
           w0_0_t = scales_1[(2u * pair + 1u) / 4u][(2u * pair + 1u) % 4u];
         } else {
-          w0_0_s = scales_1[(pair) / 4u][(pair) % 4u];
+          w0_0_s = scales_1[pair / 4u][pair % 4u];
         }
       }
     }
     {
       let chunk = k_begin + w0_1_k;
       {
-        let bit = (chunk) * 3u;
+        let bit = chunk * 3u;
         w0_1_shift = bit % 32u;
-        let word = w0_1_words + bit / 32u * 1u;
-        w0_1_w = in_1[(word) / 4u][(word) % 4u];
+        let word = w0_1_words + bit / 32u;
+        w0_1_w = in_1[word / 4u][word % 4u];
         let next = select(word, word + 1u, w0_1_shift > 8u);
-        w0_1_v = in_1[(next) / 4u][(next) % 4u];
+        w0_1_v = in_1[next / 4u][next % 4u];
       }
       {
-        let pair = w0_1_scales + (chunk) / p.size_13 * 1u;
+        let pair = w0_1_scales + chunk / p.size_13;
         if fuse_wide_scales_1 {
-          w0_1_s = scales_1[(2u * pair) / 4u][(2u * pair) % 4u];
+          w0_1_s = scales_1[2u * pair / 4u][2u * pair % 4u];
           w0_1_t = scales_1[(2u * pair + 1u) / 4u][(2u * pair + 1u) % 4u];
         } else {
-          w0_1_s = scales_1[(pair) / 4u][(pair) % 4u];
+          w0_1_s = scales_1[pair / 4u][pair % 4u];
         }
       }
     }
   }
   for (var k0 = k_begin; k0 < k_end; k0 += 64u) {
-    lhs_tile[a_to + 0u] = a0_x;
+    lhs_tile[a_to] = a0_x;
     lhs_tile[a_to + 144u] = a1_x;
     lhs_tile[a_to + 288u] = a2_x;
     lhs_tile[a_to + 432u] = a3_x;
@@ -179,13 +181,13 @@ fn main(
         w0_0_scale = bitcast<f32>(w0_0_s);
         w0_0_offset = bitcast<f32>(w0_0_t);
       } else {
-        let pair = unpack2x16float(w0_0_s);
-        w0_0_scale = pair.x;
-        w0_0_offset = pair.y;
+        let pair_0 = unpack2x16float(w0_0_s);
+        w0_0_scale = pair_0.x;
+        w0_0_offset = pair_0.y;
       }
-      let w0_0_q = (w0_0_w >> u32(w0_0_shift)) | ((w0_0_v << u32(1u)) << (u32(31u) - u32(w0_0_shift)));
-      rhs_tile[w0_0_o * 18u + (w0_0_k + 0u) / 4u] = vec4<f16>(vec4<f32>(f32(f16(((bitcast<f32>(((w0_0_q & u32(7u)) | u32(1258291200u))) - 8388608.0) * (w0_0_scale) + w0_0_offset))), f32(f16(((bitcast<f32>(((w0_0_q & u32(56u)) | u32(1258291200u))) - 8388608.0) * (w0_0_scale * 0.125) + w0_0_offset))), f32(f16(((bitcast<f32>(((w0_0_q & u32(448u)) | u32(1258291200u))) - 8388608.0) * (w0_0_scale * 0.015625) + w0_0_offset))), f32(f16(((bitcast<f32>(((w0_0_q & u32(3584u)) | u32(1258291200u))) - 8388608.0) * (w0_0_scale * 0.001953125) + w0_0_offset)))));
-      rhs_tile[w0_0_o * 18u + (w0_0_k + 4u) / 4u] = vec4<f16>(vec4<f32>(f32(f16(((bitcast<f32>(((w0_0_q & u32(28672u)) | u32(1258291200u))) - 8388608.0) * (w0_0_scale * 0.000244140625) + w0_0_offset))), f32(f16(((bitcast<f32>(((w0_0_q & u32(229376u)) | u32(1258291200u))) - 8388608.0) * (w0_0_scale * 3.0517578125e-5) + w0_0_offset))), f32(f16(((bitcast<f32>(((w0_0_q & u32(1835008u)) | u32(1258291200u))) - 8388608.0) * (w0_0_scale * 3.814697265625e-6) + w0_0_offset))), f32(f16(((bitcast<f32>((((w0_0_q >> u32(21u)) & u32(7u)) | u32(1258291200u))) - 8388608.0) * (w0_0_scale) + w0_0_offset)))));
+      let w0_0_q = (w0_0_w >> w0_0_shift) | ((w0_0_v << 1u) << (31u - w0_0_shift));
+      rhs_tile[w0_0_o * 18u + w0_0_k / 4u] = vec4<f16>(vec4<f32>(f32(f16((bitcast<f32>((w0_0_q & 7u) | 1258291200u) - 8388608.0f) * w0_0_scale + w0_0_offset)), f32(f16((bitcast<f32>((w0_0_q & 56u) | 1258291200u) - 8388608.0f) * (w0_0_scale * 0.125f) + w0_0_offset)), f32(f16((bitcast<f32>((w0_0_q & 448u) | 1258291200u) - 8388608.0f) * (w0_0_scale * 0.015625f) + w0_0_offset)), f32(f16((bitcast<f32>((w0_0_q & 3584u) | 1258291200u) - 8388608.0f) * (w0_0_scale * 0.001953125f) + w0_0_offset))));
+      rhs_tile[w0_0_o * 18u + w0_0_k / 4u + 1u] = vec4<f16>(vec4<f32>(f32(f16((bitcast<f32>((w0_0_q & 28672u) | 1258291200u) - 8388608.0f) * (w0_0_scale * 0.00024414063f) + w0_0_offset)), f32(f16((bitcast<f32>((w0_0_q & 229376u) | 1258291200u) - 8388608.0f) * (w0_0_scale * 3.0517578e-5f) + w0_0_offset)), f32(f16((bitcast<f32>((w0_0_q & 1835008u) | 1258291200u) - 8388608.0f) * (w0_0_scale * 3.8146973e-6f) + w0_0_offset)), f32(f16((bitcast<f32>(((w0_0_q >> 21u) & 7u) | 1258291200u) - 8388608.0f) * w0_0_scale + w0_0_offset))));
     }
     {
       var w0_1_scale: f32;
@@ -194,16 +196,16 @@ fn main(
         w0_1_scale = bitcast<f32>(w0_1_s);
         w0_1_offset = bitcast<f32>(w0_1_t);
       } else {
-        let pair = unpack2x16float(w0_1_s);
-        w0_1_scale = pair.x;
-        w0_1_offset = pair.y;
+        let pair_0 = unpack2x16float(w0_1_s);
+        w0_1_scale = pair_0.x;
+        w0_1_offset = pair_0.y;
       }
-      let w0_1_q = (w0_1_w >> u32(w0_1_shift)) | ((w0_1_v << u32(1u)) << (u32(31u) - u32(w0_1_shift)));
-      rhs_tile[w0_1_o * 18u + (w0_1_k + 0u) / 4u] = vec4<f16>(vec4<f32>(f32(f16(((bitcast<f32>(((w0_1_q & u32(7u)) | u32(1258291200u))) - 8388608.0) * (w0_1_scale) + w0_1_offset))), f32(f16(((bitcast<f32>(((w0_1_q & u32(56u)) | u32(1258291200u))) - 8388608.0) * (w0_1_scale * 0.125) + w0_1_offset))), f32(f16(((bitcast<f32>(((w0_1_q & u32(448u)) | u32(1258291200u))) - 8388608.0) * (w0_1_scale * 0.015625) + w0_1_offset))), f32(f16(((bitcast<f32>(((w0_1_q & u32(3584u)) | u32(1258291200u))) - 8388608.0) * (w0_1_scale * 0.001953125) + w0_1_offset)))));
-      rhs_tile[w0_1_o * 18u + (w0_1_k + 4u) / 4u] = vec4<f16>(vec4<f32>(f32(f16(((bitcast<f32>(((w0_1_q & u32(28672u)) | u32(1258291200u))) - 8388608.0) * (w0_1_scale * 0.000244140625) + w0_1_offset))), f32(f16(((bitcast<f32>(((w0_1_q & u32(229376u)) | u32(1258291200u))) - 8388608.0) * (w0_1_scale * 3.0517578125e-5) + w0_1_offset))), f32(f16(((bitcast<f32>(((w0_1_q & u32(1835008u)) | u32(1258291200u))) - 8388608.0) * (w0_1_scale * 3.814697265625e-6) + w0_1_offset))), f32(f16(((bitcast<f32>((((w0_1_q >> u32(21u)) & u32(7u)) | u32(1258291200u))) - 8388608.0) * (w0_1_scale) + w0_1_offset)))));
+      let w0_1_q = (w0_1_w >> w0_1_shift) | ((w0_1_v << 1u) << (31u - w0_1_shift));
+      rhs_tile[w0_1_o * 18u + w0_1_k / 4u] = vec4<f16>(vec4<f32>(f32(f16((bitcast<f32>((w0_1_q & 7u) | 1258291200u) - 8388608.0f) * w0_1_scale + w0_1_offset)), f32(f16((bitcast<f32>((w0_1_q & 56u) | 1258291200u) - 8388608.0f) * (w0_1_scale * 0.125f) + w0_1_offset)), f32(f16((bitcast<f32>((w0_1_q & 448u) | 1258291200u) - 8388608.0f) * (w0_1_scale * 0.015625f) + w0_1_offset)), f32(f16((bitcast<f32>((w0_1_q & 3584u) | 1258291200u) - 8388608.0f) * (w0_1_scale * 0.001953125f) + w0_1_offset))));
+      rhs_tile[w0_1_o * 18u + w0_1_k / 4u + 1u] = vec4<f16>(vec4<f32>(f32(f16((bitcast<f32>((w0_1_q & 28672u) | 1258291200u) - 8388608.0f) * (w0_1_scale * 0.00024414063f) + w0_1_offset)), f32(f16((bitcast<f32>((w0_1_q & 229376u) | 1258291200u) - 8388608.0f) * (w0_1_scale * 3.0517578e-5f) + w0_1_offset)), f32(f16((bitcast<f32>((w0_1_q & 1835008u) | 1258291200u) - 8388608.0f) * (w0_1_scale * 3.8146973e-6f) + w0_1_offset)), f32(f16((bitcast<f32>(((w0_1_q >> 21u) & 7u) | 1258291200u) - 8388608.0f) * w0_1_scale + w0_1_offset))));
     }
     workgroupBarrier();
-    let a_step = a_first + min(k0 + 64u, k_end - 64u) / 4u;
+    let a_step = a_origin + min(k0 + 64u, k_end - 64u) / 4u;
     a0_x = in_0[a_at + (a_step + a0_line)];
     a1_x = in_0[a_at + (a_step + a1_line)];
     a2_x = in_0[a_at + (a_step + a2_line)];
@@ -211,46 +213,46 @@ fn main(
     {
       let chunk = min(k0 + 64u, k_end - 64u) + w0_0_k;
       {
-        let bit = (chunk) * 3u;
+        let bit = chunk * 3u;
         w0_0_shift = bit % 32u;
-        let word = w0_0_words + bit / 32u * 1u;
-        w0_0_w = in_1[(word) / 4u][(word) % 4u];
+        let word = w0_0_words + bit / 32u;
+        w0_0_w = in_1[word / 4u][word % 4u];
         let next = select(word, word + 1u, w0_0_shift > 8u);
-        w0_0_v = in_1[(next) / 4u][(next) % 4u];
+        w0_0_v = in_1[next / 4u][next % 4u];
       }
       {
-        let pair = w0_0_scales + (chunk) / p.size_13 * 1u;
+        let pair = w0_0_scales + chunk / p.size_13;
         if fuse_wide_scales_1 {
-          w0_0_s = scales_1[(2u * pair) / 4u][(2u * pair) % 4u];
+          w0_0_s = scales_1[2u * pair / 4u][2u * pair % 4u];
           w0_0_t = scales_1[(2u * pair + 1u) / 4u][(2u * pair + 1u) % 4u];
         } else {
-          w0_0_s = scales_1[(pair) / 4u][(pair) % 4u];
+          w0_0_s = scales_1[pair / 4u][pair % 4u];
         }
       }
     }
     {
       let chunk = min(k0 + 64u, k_end - 64u) + w0_1_k;
       {
-        let bit = (chunk) * 3u;
+        let bit = chunk * 3u;
         w0_1_shift = bit % 32u;
-        let word = w0_1_words + bit / 32u * 1u;
-        w0_1_w = in_1[(word) / 4u][(word) % 4u];
+        let word = w0_1_words + bit / 32u;
+        w0_1_w = in_1[word / 4u][word % 4u];
         let next = select(word, word + 1u, w0_1_shift > 8u);
-        w0_1_v = in_1[(next) / 4u][(next) % 4u];
+        w0_1_v = in_1[next / 4u][next % 4u];
       }
       {
-        let pair = w0_1_scales + (chunk) / p.size_13 * 1u;
+        let pair = w0_1_scales + chunk / p.size_13;
         if fuse_wide_scales_1 {
-          w0_1_s = scales_1[(2u * pair) / 4u][(2u * pair) % 4u];
+          w0_1_s = scales_1[2u * pair / 4u][2u * pair % 4u];
           w0_1_t = scales_1[(2u * pair + 1u) / 4u][(2u * pair + 1u) % 4u];
         } else {
-          w0_1_s = scales_1[(pair) / 4u][(pair) % 4u];
+          w0_1_s = scales_1[pair / 4u][pair % 4u];
         }
       }
     }
     {
-      let a0 = coopLoadT<coop_mat16x16<f16, A>>(&lhs_tile[part_row * 18u + 0u], 18u);
-      let b0 = coopLoad<coop_mat16x16<f16, B>>(&rhs_tile[part_column * 18u + 0u], 18u);
+      let a0 = coopLoadT<coop_mat16x16<f16, A>>(&lhs_tile[part_row * 18u], 18u);
+      let b0 = coopLoad<coop_mat16x16<f16, B>>(&rhs_tile[part_column * 18u], 18u);
       c0_0 = coopMultiplyAdd(a0, b0, c0_0);
     }
     {
@@ -276,7 +278,7 @@ fn main(
     coopStoreT(c0_0, &sums[matrix], 4u);
     workgroupBarrier();
     if vector_row0_0 >= first_row && vector_column0 >= first_column {
-      finish(batch, vector_row0_0, vector_column0, sums[vector + 0u], x3_0_0_0);
+      finish(batch, vector_row0_0, vector_column0, sums[vector], x3_0_0_0);
     }
     if vector_row0_1 >= first_row && vector_column0 >= first_column {
       finish(batch, vector_row0_1, vector_column0, sums[vector + 32u], x3_0_0_1);

@@ -24,8 +24,10 @@ struct Params {
 @group(0) @binding(5) var<storage, read_write> out_0: array<vec4<f16>>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
-
+const fuse_wide_scales_1 = false;
 const fuse_fast_math = false;
+const fuse_rounds = 1u;
+
 fn fuse_is_nan4(x: vec4<f32>) -> vec4<bool> {
   return (bitcast<vec4<u32>>(x) & vec4<u32>(0x7fffffffu)) > vec4<u32>(0x7f800000u);
 }
@@ -48,14 +50,13 @@ fn finish(batch: u32, row: u32, column: u32, sum: vec4<f32>) {
   out_0[at / 4u] = vec4<f16>(v3);
 }
 var<workgroup> partial: array<vec4<f32>, 128>;
-const fuse_wide_scales_1 = false;
 var<workgroup> a_codes: array<vec4<u32>, 256>;
 var<workgroup> a_scales: array<vec2<f32>, 128>;
+var<workgroup> w0_groups: array<u32, 128>;
 fn a_read(at0: u32, at1: u32) -> vec4<f32> {
   let a_x0 = vec4<f32>(in_0[(p.offset_0 + at0 * p.stride_0_0 + at1) / 4u]);
   return a_x0;
 }
-var<workgroup> w0_groups: array<u32, 128>;
 
 @compute @workgroup_size(256)
 fn main(
@@ -77,21 +78,21 @@ fn main(
   let batch = element / (p.extent_1 * p.extent_0);
   let k_begin = 0u;
   let k_end = p.extent_2;
-  let w0_c0_words = (p.offset_1 + (column + 0u) * p.stride_1_1);
-  let w0_c0_scales = (p.offset_2 + (column + 0u) * p.stride_2_1);
-  let w0_c1_words = (p.offset_1 + (column + 1u) * p.stride_1_1);
-  let w0_c1_scales = (p.offset_2 + (column + 1u) * p.stride_2_1);
-  let w0_c2_words = (p.offset_1 + (column + 2u) * p.stride_1_1);
-  let w0_c2_scales = (p.offset_2 + (column + 2u) * p.stride_2_1);
-  let w0_c3_words = (p.offset_1 + (column + 3u) * p.stride_1_1);
-  let w0_c3_scales = (p.offset_2 + (column + 3u) * p.stride_2_1);
+  let w0_c0_words = p.offset_1 + column * p.stride_1_1;
+  let w0_c0_scales = p.offset_2 + column * p.stride_2_1;
+  let w0_c1_words = p.offset_1 + (column + 1u) * p.stride_1_1;
+  let w0_c1_scales = p.offset_2 + (column + 1u) * p.stride_2_1;
+  let w0_c2_words = p.offset_1 + (column + 2u) * p.stride_1_1;
+  let w0_c2_scales = p.offset_2 + (column + 2u) * p.stride_2_1;
+  let w0_c3_words = p.offset_1 + (column + 3u) * p.stride_1_1;
+  let w0_c3_scales = p.offset_2 + (column + 3u) * p.stride_2_1;
   var sum = vec4<f32>();
   for (var held = k_begin; held < k_end; held += 4096u) {
     let held_end = min(held + 4096u, k_end);
     workgroupBarrier();
     let rounded = held + local * 32u;
     if local < 128u && rounded < held_end {
-      let x0 = a_read(row, rounded + 0u);
+      let x0 = a_read(row, rounded);
       let x1 = a_read(row, rounded + 4u);
       let x2 = a_read(row, rounded + 8u);
       let x3 = a_read(row, rounded + 12u);
@@ -101,209 +102,213 @@ fn main(
       let x7 = a_read(row, rounded + 28u);
       let largest4 = max(max(max(max(max(max(max(abs(x0), abs(x1)), abs(x2)), abs(x3)), abs(x4)), abs(x5)), abs(x6)), abs(x7));
       let largest = max(max(largest4.x, largest4.y), max(largest4.z, largest4.w));
-      let to_codes = select(0.0, 127.0 / largest, largest >= 1.4928778e-36);
-      let ones = 0x01010101u;
+      let to_codes = select(0.0f, 127.0f / largest, largest >= 1.4928778e-36f);
+      let ones = 16843009u;
       var sum_of_codes = 0i;
       {
-        let codes = vec4<u32>(pack4xU8(bitcast<vec4<u32>>(fma(vec4<f32>(x0[0], x0[2], x1[0], x1[2]), vec4<f32>(to_codes), vec4<f32>(12582912.0)))), pack4xU8(bitcast<vec4<u32>>(fma(vec4<f32>(x0[1], x0[3], x1[1], x1[3]), vec4<f32>(to_codes), vec4<f32>(12582912.0)))), pack4xU8(bitcast<vec4<u32>>(fma(vec4<f32>(x2[0], x2[2], x3[0], x3[2]), vec4<f32>(to_codes), vec4<f32>(12582912.0)))), pack4xU8(bitcast<vec4<u32>>(fma(vec4<f32>(x2[1], x2[3], x3[1], x3[3]), vec4<f32>(to_codes), vec4<f32>(12582912.0)))));
+        let codes = vec4<u32>(pack4xU8(bitcast<vec4<u32>>(fma(vec4<f32>(x0.x, x0.z, x1.x, x1.z), vec4<f32>(to_codes), vec4<f32>(12582912.0f)))), pack4xU8(bitcast<vec4<u32>>(fma(vec4<f32>(x0.y, x0.w, x1.y, x1.w), vec4<f32>(to_codes), vec4<f32>(12582912.0f)))), pack4xU8(bitcast<vec4<u32>>(fma(vec4<f32>(x2.x, x2.z, x3.x, x3.z), vec4<f32>(to_codes), vec4<f32>(12582912.0f)))), pack4xU8(bitcast<vec4<u32>>(fma(vec4<f32>(x2.y, x2.w, x3.y, x3.w), vec4<f32>(to_codes), vec4<f32>(12582912.0f)))));
         sum_of_codes += dot4I8Packed(codes.x, ones);
         sum_of_codes += dot4I8Packed(codes.y, ones);
         sum_of_codes += dot4I8Packed(codes.z, ones);
         sum_of_codes += dot4I8Packed(codes.w, ones);
-        a_codes[local + 0u] = codes;
+        a_codes[local] = codes;
       }
       {
-        let codes = vec4<u32>(pack4xU8(bitcast<vec4<u32>>(fma(vec4<f32>(x4[0], x4[2], x5[0], x5[2]), vec4<f32>(to_codes), vec4<f32>(12582912.0)))), pack4xU8(bitcast<vec4<u32>>(fma(vec4<f32>(x4[1], x4[3], x5[1], x5[3]), vec4<f32>(to_codes), vec4<f32>(12582912.0)))), pack4xU8(bitcast<vec4<u32>>(fma(vec4<f32>(x6[0], x6[2], x7[0], x7[2]), vec4<f32>(to_codes), vec4<f32>(12582912.0)))), pack4xU8(bitcast<vec4<u32>>(fma(vec4<f32>(x6[1], x6[3], x7[1], x7[3]), vec4<f32>(to_codes), vec4<f32>(12582912.0)))));
+        let codes = vec4<u32>(pack4xU8(bitcast<vec4<u32>>(fma(vec4<f32>(x4.x, x4.z, x5.x, x5.z), vec4<f32>(to_codes), vec4<f32>(12582912.0f)))), pack4xU8(bitcast<vec4<u32>>(fma(vec4<f32>(x4.y, x4.w, x5.y, x5.w), vec4<f32>(to_codes), vec4<f32>(12582912.0f)))), pack4xU8(bitcast<vec4<u32>>(fma(vec4<f32>(x6.x, x6.z, x7.x, x7.z), vec4<f32>(to_codes), vec4<f32>(12582912.0f)))), pack4xU8(bitcast<vec4<u32>>(fma(vec4<f32>(x6.y, x6.w, x7.y, x7.w), vec4<f32>(to_codes), vec4<f32>(12582912.0f)))));
         sum_of_codes += dot4I8Packed(codes.x, ones);
         sum_of_codes += dot4I8Packed(codes.y, ones);
         sum_of_codes += dot4I8Packed(codes.z, ones);
         sum_of_codes += dot4I8Packed(codes.w, ones);
         a_codes[local + 128u] = codes;
       }
-      let scale = largest * (1.0 / 127.0);
+      let scale = largest * 0.007874016f;
       a_scales[local] = vec2<f32>(scale, scale * f32(sum_of_codes));
-      w0_groups[local] = (rounded) / p.size_12;
+      w0_groups[local] = rounded / p.size_12;
     }
     workgroupBarrier();
-    // unroll
-    for (var k = held + k_group * 32u; k < held_end; k += 2048u) {
-      let run = (k - held) / 32u;
-      let w0_group = w0_groups[run];
-      let w0_c0_at = w0_c0_words + (k) / 32u * (3u * 1u);
-      let w0_c0_r0 = in_1[(w0_c0_at + 0u * 1u) / 4u][(w0_c0_at + 0u * 1u) % 4u];
-      let w0_c0_r1 = in_1[(w0_c0_at + 1u * 1u) / 4u][(w0_c0_at + 1u * 1u) % 4u];
-      let w0_c0_r2 = in_1[(w0_c0_at + 2u * 1u) / 4u][(w0_c0_at + 2u * 1u) % 4u];
-      var w0_c0_s: u32;
-      var w0_c0_t: u32;
-      {
-        let pair = w0_c0_scales + w0_group * 1u;
-        if fuse_wide_scales_1 {
-          w0_c0_s = scales_1[(2u * pair) / 4u][(2u * pair) % 4u];
-          w0_c0_t = scales_1[(2u * pair + 1u) / 4u][(2u * pair + 1u) % 4u];
-        } else {
-          w0_c0_s = scales_1[(pair) / 4u][(pair) % 4u];
+    for (var k_0 = held + k_group * 32u; k_0 < held_end; k_0 += fuse_rounds * 2048u) {
+      for (var round = 0u; round < fuse_rounds; round++) {
+        let k = k_0 + round * 2048u;
+        if fuse_rounds == 1u || k < held_end {
+          let run = (k - held) / 32u;
+          let w0_group = w0_groups[run];
+          let w0_c0_at = w0_c0_words + k / 32u * 3u;
+          let w0_c0_r0 = in_1[w0_c0_at / 4u][w0_c0_at % 4u];
+          let w0_c0_r1 = in_1[(w0_c0_at + 1u) / 4u][(w0_c0_at + 1u) % 4u];
+          let w0_c0_r2 = in_1[(w0_c0_at + 2u) / 4u][(w0_c0_at + 2u) % 4u];
+          var w0_c0_s: u32;
+          var w0_c0_t: u32;
+          {
+            let pair = w0_c0_scales + w0_group;
+            if fuse_wide_scales_1 {
+              w0_c0_s = scales_1[2u * pair / 4u][2u * pair % 4u];
+              w0_c0_t = scales_1[(2u * pair + 1u) / 4u][(2u * pair + 1u) % 4u];
+            } else {
+              w0_c0_s = scales_1[pair / 4u][pair % 4u];
+            }
+          }
+          let w0_c1_at = w0_c1_words + k / 32u * 3u;
+          let w0_c1_r0 = in_1[w0_c1_at / 4u][w0_c1_at % 4u];
+          let w0_c1_r1 = in_1[(w0_c1_at + 1u) / 4u][(w0_c1_at + 1u) % 4u];
+          let w0_c1_r2 = in_1[(w0_c1_at + 2u) / 4u][(w0_c1_at + 2u) % 4u];
+          var w0_c1_s: u32;
+          var w0_c1_t: u32;
+          {
+            let pair = w0_c1_scales + w0_group;
+            if fuse_wide_scales_1 {
+              w0_c1_s = scales_1[2u * pair / 4u][2u * pair % 4u];
+              w0_c1_t = scales_1[(2u * pair + 1u) / 4u][(2u * pair + 1u) % 4u];
+            } else {
+              w0_c1_s = scales_1[pair / 4u][pair % 4u];
+            }
+          }
+          let w0_c2_at = w0_c2_words + k / 32u * 3u;
+          let w0_c2_r0 = in_1[w0_c2_at / 4u][w0_c2_at % 4u];
+          let w0_c2_r1 = in_1[(w0_c2_at + 1u) / 4u][(w0_c2_at + 1u) % 4u];
+          let w0_c2_r2 = in_1[(w0_c2_at + 2u) / 4u][(w0_c2_at + 2u) % 4u];
+          var w0_c2_s: u32;
+          var w0_c2_t: u32;
+          {
+            let pair = w0_c2_scales + w0_group;
+            if fuse_wide_scales_1 {
+              w0_c2_s = scales_1[2u * pair / 4u][2u * pair % 4u];
+              w0_c2_t = scales_1[(2u * pair + 1u) / 4u][(2u * pair + 1u) % 4u];
+            } else {
+              w0_c2_s = scales_1[pair / 4u][pair % 4u];
+            }
+          }
+          let w0_c3_at = w0_c3_words + k / 32u * 3u;
+          let w0_c3_r0 = in_1[w0_c3_at / 4u][w0_c3_at % 4u];
+          let w0_c3_r1 = in_1[(w0_c3_at + 1u) / 4u][(w0_c3_at + 1u) % 4u];
+          let w0_c3_r2 = in_1[(w0_c3_at + 2u) / 4u][(w0_c3_at + 2u) % 4u];
+          var w0_c3_s: u32;
+          var w0_c3_t: u32;
+          {
+            let pair = w0_c3_scales + w0_group;
+            if fuse_wide_scales_1 {
+              w0_c3_s = scales_1[2u * pair / 4u][2u * pair % 4u];
+              w0_c3_t = scales_1[(2u * pair + 1u) / 4u][(2u * pair + 1u) % 4u];
+            } else {
+              w0_c3_s = scales_1[pair / 4u][pair % 4u];
+            }
+          }
+          let x0 = a_codes[run];
+          let x1 = a_codes[run + 128u];
+          let x_scale = a_scales[run].x;
+          let x_sum = a_scales[run].y;
+          {
+            var w0_c0_scale: f32;
+            var w0_c0_offset: f32;
+            if fuse_wide_scales_1 {
+              w0_c0_scale = bitcast<f32>(w0_c0_s);
+              w0_c0_offset = bitcast<f32>(w0_c0_t);
+            } else {
+              let pair_0 = unpack2x16float(w0_c0_s);
+              w0_c0_scale = pair_0.x;
+              w0_c0_offset = pair_0.y;
+            }
+            let w0_c0_unit0 = (w0_c0_r0 & 63u) | ((w0_c0_r0 << 2u) & 16128u) | ((w0_c0_r0 << 4u) & 4128768u) | ((w0_c0_r0 << 6u) & 1056964608u);
+            let w0_c0_unit1 = (((w0_c0_r0 >> 24u) | (w0_c0_r1 << 8u)) & 63u) | ((((w0_c0_r0 >> 24u) | (w0_c0_r1 << 8u)) << 2u) & 16128u) | ((((w0_c0_r0 >> 24u) | (w0_c0_r1 << 8u)) << 4u) & 4128768u) | ((((w0_c0_r0 >> 24u) | (w0_c0_r1 << 8u)) << 6u) & 1056964608u);
+            let w0_c0_unit2 = (((w0_c0_r1 >> 16u) | (w0_c0_r2 << 16u)) & 63u) | ((((w0_c0_r1 >> 16u) | (w0_c0_r2 << 16u)) << 2u) & 16128u) | ((((w0_c0_r1 >> 16u) | (w0_c0_r2 << 16u)) << 4u) & 4128768u) | ((((w0_c0_r1 >> 16u) | (w0_c0_r2 << 16u)) << 6u) & 1056964608u);
+            let w0_c0_unit3 = ((w0_c0_r2 >> 8u) & 63u) | (((w0_c0_r2 >> 8u) << 2u) & 16128u) | (((w0_c0_r2 >> 8u) << 4u) & 4128768u) | (((w0_c0_r2 >> 8u) << 6u) & 1056964608u);
+            let w0_c0_bytes0 = w0_c0_unit0 & 117901063u;
+            let w0_c0_bytes1 = w0_c0_unit0 & 943208504u;
+            let w0_c0_bytes2 = w0_c0_unit1 & 117901063u;
+            let w0_c0_bytes3 = w0_c0_unit1 & 943208504u;
+            let w0_c0_bytes4 = w0_c0_unit2 & 117901063u;
+            let w0_c0_bytes5 = w0_c0_unit2 & 943208504u;
+            let w0_c0_bytes6 = w0_c0_unit3 & 117901063u;
+            let w0_c0_bytes7 = w0_c0_unit3 & 943208504u;
+            let w0_c0_products = (bitcast<f32>(1262485504i + (dot4I8Packed(w0_c0_bytes0, x0.x) + dot4I8Packed(w0_c0_bytes2, x0.z) + dot4I8Packed(w0_c0_bytes4, x1.x) + dot4I8Packed(w0_c0_bytes6, x1.z)) * 8i + dot4I8Packed(w0_c0_bytes1, x0.y) + dot4I8Packed(w0_c0_bytes3, x0.w) + dot4I8Packed(w0_c0_bytes5, x1.y) + dot4I8Packed(w0_c0_bytes7, x1.w)) - 12582912.0f) * (x_scale * 0.125f);
+            sum.x = fma(w0_c0_products, w0_c0_scale, fma(x_sum, w0_c0_offset, sum.x));
+          }
+          {
+            var w0_c1_scale: f32;
+            var w0_c1_offset: f32;
+            if fuse_wide_scales_1 {
+              w0_c1_scale = bitcast<f32>(w0_c1_s);
+              w0_c1_offset = bitcast<f32>(w0_c1_t);
+            } else {
+              let pair_0 = unpack2x16float(w0_c1_s);
+              w0_c1_scale = pair_0.x;
+              w0_c1_offset = pair_0.y;
+            }
+            let w0_c1_unit0 = (w0_c1_r0 & 63u) | ((w0_c1_r0 << 2u) & 16128u) | ((w0_c1_r0 << 4u) & 4128768u) | ((w0_c1_r0 << 6u) & 1056964608u);
+            let w0_c1_unit1 = (((w0_c1_r0 >> 24u) | (w0_c1_r1 << 8u)) & 63u) | ((((w0_c1_r0 >> 24u) | (w0_c1_r1 << 8u)) << 2u) & 16128u) | ((((w0_c1_r0 >> 24u) | (w0_c1_r1 << 8u)) << 4u) & 4128768u) | ((((w0_c1_r0 >> 24u) | (w0_c1_r1 << 8u)) << 6u) & 1056964608u);
+            let w0_c1_unit2 = (((w0_c1_r1 >> 16u) | (w0_c1_r2 << 16u)) & 63u) | ((((w0_c1_r1 >> 16u) | (w0_c1_r2 << 16u)) << 2u) & 16128u) | ((((w0_c1_r1 >> 16u) | (w0_c1_r2 << 16u)) << 4u) & 4128768u) | ((((w0_c1_r1 >> 16u) | (w0_c1_r2 << 16u)) << 6u) & 1056964608u);
+            let w0_c1_unit3 = ((w0_c1_r2 >> 8u) & 63u) | (((w0_c1_r2 >> 8u) << 2u) & 16128u) | (((w0_c1_r2 >> 8u) << 4u) & 4128768u) | (((w0_c1_r2 >> 8u) << 6u) & 1056964608u);
+            let w0_c1_bytes0 = w0_c1_unit0 & 117901063u;
+            let w0_c1_bytes1 = w0_c1_unit0 & 943208504u;
+            let w0_c1_bytes2 = w0_c1_unit1 & 117901063u;
+            let w0_c1_bytes3 = w0_c1_unit1 & 943208504u;
+            let w0_c1_bytes4 = w0_c1_unit2 & 117901063u;
+            let w0_c1_bytes5 = w0_c1_unit2 & 943208504u;
+            let w0_c1_bytes6 = w0_c1_unit3 & 117901063u;
+            let w0_c1_bytes7 = w0_c1_unit3 & 943208504u;
+            let w0_c1_products = (bitcast<f32>(1262485504i + (dot4I8Packed(w0_c1_bytes0, x0.x) + dot4I8Packed(w0_c1_bytes2, x0.z) + dot4I8Packed(w0_c1_bytes4, x1.x) + dot4I8Packed(w0_c1_bytes6, x1.z)) * 8i + dot4I8Packed(w0_c1_bytes1, x0.y) + dot4I8Packed(w0_c1_bytes3, x0.w) + dot4I8Packed(w0_c1_bytes5, x1.y) + dot4I8Packed(w0_c1_bytes7, x1.w)) - 12582912.0f) * (x_scale * 0.125f);
+            sum.y = fma(w0_c1_products, w0_c1_scale, fma(x_sum, w0_c1_offset, sum.y));
+          }
+          {
+            var w0_c2_scale: f32;
+            var w0_c2_offset: f32;
+            if fuse_wide_scales_1 {
+              w0_c2_scale = bitcast<f32>(w0_c2_s);
+              w0_c2_offset = bitcast<f32>(w0_c2_t);
+            } else {
+              let pair_0 = unpack2x16float(w0_c2_s);
+              w0_c2_scale = pair_0.x;
+              w0_c2_offset = pair_0.y;
+            }
+            let w0_c2_unit0 = (w0_c2_r0 & 63u) | ((w0_c2_r0 << 2u) & 16128u) | ((w0_c2_r0 << 4u) & 4128768u) | ((w0_c2_r0 << 6u) & 1056964608u);
+            let w0_c2_unit1 = (((w0_c2_r0 >> 24u) | (w0_c2_r1 << 8u)) & 63u) | ((((w0_c2_r0 >> 24u) | (w0_c2_r1 << 8u)) << 2u) & 16128u) | ((((w0_c2_r0 >> 24u) | (w0_c2_r1 << 8u)) << 4u) & 4128768u) | ((((w0_c2_r0 >> 24u) | (w0_c2_r1 << 8u)) << 6u) & 1056964608u);
+            let w0_c2_unit2 = (((w0_c2_r1 >> 16u) | (w0_c2_r2 << 16u)) & 63u) | ((((w0_c2_r1 >> 16u) | (w0_c2_r2 << 16u)) << 2u) & 16128u) | ((((w0_c2_r1 >> 16u) | (w0_c2_r2 << 16u)) << 4u) & 4128768u) | ((((w0_c2_r1 >> 16u) | (w0_c2_r2 << 16u)) << 6u) & 1056964608u);
+            let w0_c2_unit3 = ((w0_c2_r2 >> 8u) & 63u) | (((w0_c2_r2 >> 8u) << 2u) & 16128u) | (((w0_c2_r2 >> 8u) << 4u) & 4128768u) | (((w0_c2_r2 >> 8u) << 6u) & 1056964608u);
+            let w0_c2_bytes0 = w0_c2_unit0 & 117901063u;
+            let w0_c2_bytes1 = w0_c2_unit0 & 943208504u;
+            let w0_c2_bytes2 = w0_c2_unit1 & 117901063u;
+            let w0_c2_bytes3 = w0_c2_unit1 & 943208504u;
+            let w0_c2_bytes4 = w0_c2_unit2 & 117901063u;
+            let w0_c2_bytes5 = w0_c2_unit2 & 943208504u;
+            let w0_c2_bytes6 = w0_c2_unit3 & 117901063u;
+            let w0_c2_bytes7 = w0_c2_unit3 & 943208504u;
+            let w0_c2_products = (bitcast<f32>(1262485504i + (dot4I8Packed(w0_c2_bytes0, x0.x) + dot4I8Packed(w0_c2_bytes2, x0.z) + dot4I8Packed(w0_c2_bytes4, x1.x) + dot4I8Packed(w0_c2_bytes6, x1.z)) * 8i + dot4I8Packed(w0_c2_bytes1, x0.y) + dot4I8Packed(w0_c2_bytes3, x0.w) + dot4I8Packed(w0_c2_bytes5, x1.y) + dot4I8Packed(w0_c2_bytes7, x1.w)) - 12582912.0f) * (x_scale * 0.125f);
+            sum.z = fma(w0_c2_products, w0_c2_scale, fma(x_sum, w0_c2_offset, sum.z));
+          }
+          {
+            var w0_c3_scale: f32;
+            var w0_c3_offset: f32;
+            if fuse_wide_scales_1 {
+              w0_c3_scale = bitcast<f32>(w0_c3_s);
+              w0_c3_offset = bitcast<f32>(w0_c3_t);
+            } else {
+              let pair_0 = unpack2x16float(w0_c3_s);
+              w0_c3_scale = pair_0.x;
+              w0_c3_offset = pair_0.y;
+            }
+            let w0_c3_unit0 = (w0_c3_r0 & 63u) | ((w0_c3_r0 << 2u) & 16128u) | ((w0_c3_r0 << 4u) & 4128768u) | ((w0_c3_r0 << 6u) & 1056964608u);
+            let w0_c3_unit1 = (((w0_c3_r0 >> 24u) | (w0_c3_r1 << 8u)) & 63u) | ((((w0_c3_r0 >> 24u) | (w0_c3_r1 << 8u)) << 2u) & 16128u) | ((((w0_c3_r0 >> 24u) | (w0_c3_r1 << 8u)) << 4u) & 4128768u) | ((((w0_c3_r0 >> 24u) | (w0_c3_r1 << 8u)) << 6u) & 1056964608u);
+            let w0_c3_unit2 = (((w0_c3_r1 >> 16u) | (w0_c3_r2 << 16u)) & 63u) | ((((w0_c3_r1 >> 16u) | (w0_c3_r2 << 16u)) << 2u) & 16128u) | ((((w0_c3_r1 >> 16u) | (w0_c3_r2 << 16u)) << 4u) & 4128768u) | ((((w0_c3_r1 >> 16u) | (w0_c3_r2 << 16u)) << 6u) & 1056964608u);
+            let w0_c3_unit3 = ((w0_c3_r2 >> 8u) & 63u) | (((w0_c3_r2 >> 8u) << 2u) & 16128u) | (((w0_c3_r2 >> 8u) << 4u) & 4128768u) | (((w0_c3_r2 >> 8u) << 6u) & 1056964608u);
+            let w0_c3_bytes0 = w0_c3_unit0 & 117901063u;
+            let w0_c3_bytes1 = w0_c3_unit0 & 943208504u;
+            let w0_c3_bytes2 = w0_c3_unit1 & 117901063u;
+            let w0_c3_bytes3 = w0_c3_unit1 & 943208504u;
+            let w0_c3_bytes4 = w0_c3_unit2 & 117901063u;
+            let w0_c3_bytes5 = w0_c3_unit2 & 943208504u;
+            let w0_c3_bytes6 = w0_c3_unit3 & 117901063u;
+            let w0_c3_bytes7 = w0_c3_unit3 & 943208504u;
+            let w0_c3_products = (bitcast<f32>(1262485504i + (dot4I8Packed(w0_c3_bytes0, x0.x) + dot4I8Packed(w0_c3_bytes2, x0.z) + dot4I8Packed(w0_c3_bytes4, x1.x) + dot4I8Packed(w0_c3_bytes6, x1.z)) * 8i + dot4I8Packed(w0_c3_bytes1, x0.y) + dot4I8Packed(w0_c3_bytes3, x0.w) + dot4I8Packed(w0_c3_bytes5, x1.y) + dot4I8Packed(w0_c3_bytes7, x1.w)) - 12582912.0f) * (x_scale * 0.125f);
+            sum.w = fma(w0_c3_products, w0_c3_scale, fma(x_sum, w0_c3_offset, sum.w));
+          }
         }
-      }
-      let w0_c1_at = w0_c1_words + (k) / 32u * (3u * 1u);
-      let w0_c1_r0 = in_1[(w0_c1_at + 0u * 1u) / 4u][(w0_c1_at + 0u * 1u) % 4u];
-      let w0_c1_r1 = in_1[(w0_c1_at + 1u * 1u) / 4u][(w0_c1_at + 1u * 1u) % 4u];
-      let w0_c1_r2 = in_1[(w0_c1_at + 2u * 1u) / 4u][(w0_c1_at + 2u * 1u) % 4u];
-      var w0_c1_s: u32;
-      var w0_c1_t: u32;
-      {
-        let pair = w0_c1_scales + w0_group * 1u;
-        if fuse_wide_scales_1 {
-          w0_c1_s = scales_1[(2u * pair) / 4u][(2u * pair) % 4u];
-          w0_c1_t = scales_1[(2u * pair + 1u) / 4u][(2u * pair + 1u) % 4u];
-        } else {
-          w0_c1_s = scales_1[(pair) / 4u][(pair) % 4u];
-        }
-      }
-      let w0_c2_at = w0_c2_words + (k) / 32u * (3u * 1u);
-      let w0_c2_r0 = in_1[(w0_c2_at + 0u * 1u) / 4u][(w0_c2_at + 0u * 1u) % 4u];
-      let w0_c2_r1 = in_1[(w0_c2_at + 1u * 1u) / 4u][(w0_c2_at + 1u * 1u) % 4u];
-      let w0_c2_r2 = in_1[(w0_c2_at + 2u * 1u) / 4u][(w0_c2_at + 2u * 1u) % 4u];
-      var w0_c2_s: u32;
-      var w0_c2_t: u32;
-      {
-        let pair = w0_c2_scales + w0_group * 1u;
-        if fuse_wide_scales_1 {
-          w0_c2_s = scales_1[(2u * pair) / 4u][(2u * pair) % 4u];
-          w0_c2_t = scales_1[(2u * pair + 1u) / 4u][(2u * pair + 1u) % 4u];
-        } else {
-          w0_c2_s = scales_1[(pair) / 4u][(pair) % 4u];
-        }
-      }
-      let w0_c3_at = w0_c3_words + (k) / 32u * (3u * 1u);
-      let w0_c3_r0 = in_1[(w0_c3_at + 0u * 1u) / 4u][(w0_c3_at + 0u * 1u) % 4u];
-      let w0_c3_r1 = in_1[(w0_c3_at + 1u * 1u) / 4u][(w0_c3_at + 1u * 1u) % 4u];
-      let w0_c3_r2 = in_1[(w0_c3_at + 2u * 1u) / 4u][(w0_c3_at + 2u * 1u) % 4u];
-      var w0_c3_s: u32;
-      var w0_c3_t: u32;
-      {
-        let pair = w0_c3_scales + w0_group * 1u;
-        if fuse_wide_scales_1 {
-          w0_c3_s = scales_1[(2u * pair) / 4u][(2u * pair) % 4u];
-          w0_c3_t = scales_1[(2u * pair + 1u) / 4u][(2u * pair + 1u) % 4u];
-        } else {
-          w0_c3_s = scales_1[(pair) / 4u][(pair) % 4u];
-        }
-      }
-      let x0 = a_codes[run];
-      let x1 = a_codes[run + 128u];
-      let x_scale = a_scales[run].x;
-      let x_sum = a_scales[run].y;
-      {
-        var w0_c0_scale: f32;
-        var w0_c0_offset: f32;
-        if fuse_wide_scales_1 {
-          w0_c0_scale = bitcast<f32>(w0_c0_s);
-          w0_c0_offset = bitcast<f32>(w0_c0_t);
-        } else {
-          let pair = unpack2x16float(w0_c0_s);
-          w0_c0_scale = pair.x;
-          w0_c0_offset = pair.y;
-        }
-        let w0_c0_unit0 = (w0_c0_r0 & u32(0x3fu)) | ((w0_c0_r0 << u32(2u)) & u32(0x3f00u)) | ((w0_c0_r0 << u32(4u)) & u32(0x3f0000u)) | ((w0_c0_r0 << u32(6u)) & u32(0x3f000000u));
-        let w0_c0_unit1 = (((w0_c0_r0 >> u32(24u)) | (w0_c0_r1 << u32(8u))) & u32(0x3fu)) | ((((w0_c0_r0 >> u32(24u)) | (w0_c0_r1 << u32(8u))) << u32(2u)) & u32(0x3f00u)) | ((((w0_c0_r0 >> u32(24u)) | (w0_c0_r1 << u32(8u))) << u32(4u)) & u32(0x3f0000u)) | ((((w0_c0_r0 >> u32(24u)) | (w0_c0_r1 << u32(8u))) << u32(6u)) & u32(0x3f000000u));
-        let w0_c0_unit2 = (((w0_c0_r1 >> u32(16u)) | (w0_c0_r2 << u32(16u))) & u32(0x3fu)) | ((((w0_c0_r1 >> u32(16u)) | (w0_c0_r2 << u32(16u))) << u32(2u)) & u32(0x3f00u)) | ((((w0_c0_r1 >> u32(16u)) | (w0_c0_r2 << u32(16u))) << u32(4u)) & u32(0x3f0000u)) | ((((w0_c0_r1 >> u32(16u)) | (w0_c0_r2 << u32(16u))) << u32(6u)) & u32(0x3f000000u));
-        let w0_c0_unit3 = ((w0_c0_r2 >> u32(8u)) & u32(0x3fu)) | (((w0_c0_r2 >> u32(8u)) << u32(2u)) & u32(0x3f00u)) | (((w0_c0_r2 >> u32(8u)) << u32(4u)) & u32(0x3f0000u)) | (((w0_c0_r2 >> u32(8u)) << u32(6u)) & u32(0x3f000000u));
-        let w0_c0_bytes0 = w0_c0_unit0 & u32(0x7070707u);
-        let w0_c0_bytes1 = w0_c0_unit0 & u32(0x38383838u);
-        let w0_c0_bytes2 = w0_c0_unit1 & u32(0x7070707u);
-        let w0_c0_bytes3 = w0_c0_unit1 & u32(0x38383838u);
-        let w0_c0_bytes4 = w0_c0_unit2 & u32(0x7070707u);
-        let w0_c0_bytes5 = w0_c0_unit2 & u32(0x38383838u);
-        let w0_c0_bytes6 = w0_c0_unit3 & u32(0x7070707u);
-        let w0_c0_bytes7 = w0_c0_unit3 & u32(0x38383838u);
-        let w0_c0_products = (bitcast<f32>(i32(1262485504) + (dot4I8Packed(w0_c0_bytes0, x0[0]) + dot4I8Packed(w0_c0_bytes2, x0[2]) + dot4I8Packed(w0_c0_bytes4, x1[0]) + dot4I8Packed(w0_c0_bytes6, x1[2])) * 8 + dot4I8Packed(w0_c0_bytes1, x0[1]) + dot4I8Packed(w0_c0_bytes3, x0[3]) + dot4I8Packed(w0_c0_bytes5, x1[1]) + dot4I8Packed(w0_c0_bytes7, x1[3])) - 12582912.0) * (x_scale * 0.125);
-        sum[0] = fma(w0_c0_products, w0_c0_scale, fma(f32(x_sum), w0_c0_offset, sum[0]));
-      }
-      {
-        var w0_c1_scale: f32;
-        var w0_c1_offset: f32;
-        if fuse_wide_scales_1 {
-          w0_c1_scale = bitcast<f32>(w0_c1_s);
-          w0_c1_offset = bitcast<f32>(w0_c1_t);
-        } else {
-          let pair = unpack2x16float(w0_c1_s);
-          w0_c1_scale = pair.x;
-          w0_c1_offset = pair.y;
-        }
-        let w0_c1_unit0 = (w0_c1_r0 & u32(0x3fu)) | ((w0_c1_r0 << u32(2u)) & u32(0x3f00u)) | ((w0_c1_r0 << u32(4u)) & u32(0x3f0000u)) | ((w0_c1_r0 << u32(6u)) & u32(0x3f000000u));
-        let w0_c1_unit1 = (((w0_c1_r0 >> u32(24u)) | (w0_c1_r1 << u32(8u))) & u32(0x3fu)) | ((((w0_c1_r0 >> u32(24u)) | (w0_c1_r1 << u32(8u))) << u32(2u)) & u32(0x3f00u)) | ((((w0_c1_r0 >> u32(24u)) | (w0_c1_r1 << u32(8u))) << u32(4u)) & u32(0x3f0000u)) | ((((w0_c1_r0 >> u32(24u)) | (w0_c1_r1 << u32(8u))) << u32(6u)) & u32(0x3f000000u));
-        let w0_c1_unit2 = (((w0_c1_r1 >> u32(16u)) | (w0_c1_r2 << u32(16u))) & u32(0x3fu)) | ((((w0_c1_r1 >> u32(16u)) | (w0_c1_r2 << u32(16u))) << u32(2u)) & u32(0x3f00u)) | ((((w0_c1_r1 >> u32(16u)) | (w0_c1_r2 << u32(16u))) << u32(4u)) & u32(0x3f0000u)) | ((((w0_c1_r1 >> u32(16u)) | (w0_c1_r2 << u32(16u))) << u32(6u)) & u32(0x3f000000u));
-        let w0_c1_unit3 = ((w0_c1_r2 >> u32(8u)) & u32(0x3fu)) | (((w0_c1_r2 >> u32(8u)) << u32(2u)) & u32(0x3f00u)) | (((w0_c1_r2 >> u32(8u)) << u32(4u)) & u32(0x3f0000u)) | (((w0_c1_r2 >> u32(8u)) << u32(6u)) & u32(0x3f000000u));
-        let w0_c1_bytes0 = w0_c1_unit0 & u32(0x7070707u);
-        let w0_c1_bytes1 = w0_c1_unit0 & u32(0x38383838u);
-        let w0_c1_bytes2 = w0_c1_unit1 & u32(0x7070707u);
-        let w0_c1_bytes3 = w0_c1_unit1 & u32(0x38383838u);
-        let w0_c1_bytes4 = w0_c1_unit2 & u32(0x7070707u);
-        let w0_c1_bytes5 = w0_c1_unit2 & u32(0x38383838u);
-        let w0_c1_bytes6 = w0_c1_unit3 & u32(0x7070707u);
-        let w0_c1_bytes7 = w0_c1_unit3 & u32(0x38383838u);
-        let w0_c1_products = (bitcast<f32>(i32(1262485504) + (dot4I8Packed(w0_c1_bytes0, x0[0]) + dot4I8Packed(w0_c1_bytes2, x0[2]) + dot4I8Packed(w0_c1_bytes4, x1[0]) + dot4I8Packed(w0_c1_bytes6, x1[2])) * 8 + dot4I8Packed(w0_c1_bytes1, x0[1]) + dot4I8Packed(w0_c1_bytes3, x0[3]) + dot4I8Packed(w0_c1_bytes5, x1[1]) + dot4I8Packed(w0_c1_bytes7, x1[3])) - 12582912.0) * (x_scale * 0.125);
-        sum[1] = fma(w0_c1_products, w0_c1_scale, fma(f32(x_sum), w0_c1_offset, sum[1]));
-      }
-      {
-        var w0_c2_scale: f32;
-        var w0_c2_offset: f32;
-        if fuse_wide_scales_1 {
-          w0_c2_scale = bitcast<f32>(w0_c2_s);
-          w0_c2_offset = bitcast<f32>(w0_c2_t);
-        } else {
-          let pair = unpack2x16float(w0_c2_s);
-          w0_c2_scale = pair.x;
-          w0_c2_offset = pair.y;
-        }
-        let w0_c2_unit0 = (w0_c2_r0 & u32(0x3fu)) | ((w0_c2_r0 << u32(2u)) & u32(0x3f00u)) | ((w0_c2_r0 << u32(4u)) & u32(0x3f0000u)) | ((w0_c2_r0 << u32(6u)) & u32(0x3f000000u));
-        let w0_c2_unit1 = (((w0_c2_r0 >> u32(24u)) | (w0_c2_r1 << u32(8u))) & u32(0x3fu)) | ((((w0_c2_r0 >> u32(24u)) | (w0_c2_r1 << u32(8u))) << u32(2u)) & u32(0x3f00u)) | ((((w0_c2_r0 >> u32(24u)) | (w0_c2_r1 << u32(8u))) << u32(4u)) & u32(0x3f0000u)) | ((((w0_c2_r0 >> u32(24u)) | (w0_c2_r1 << u32(8u))) << u32(6u)) & u32(0x3f000000u));
-        let w0_c2_unit2 = (((w0_c2_r1 >> u32(16u)) | (w0_c2_r2 << u32(16u))) & u32(0x3fu)) | ((((w0_c2_r1 >> u32(16u)) | (w0_c2_r2 << u32(16u))) << u32(2u)) & u32(0x3f00u)) | ((((w0_c2_r1 >> u32(16u)) | (w0_c2_r2 << u32(16u))) << u32(4u)) & u32(0x3f0000u)) | ((((w0_c2_r1 >> u32(16u)) | (w0_c2_r2 << u32(16u))) << u32(6u)) & u32(0x3f000000u));
-        let w0_c2_unit3 = ((w0_c2_r2 >> u32(8u)) & u32(0x3fu)) | (((w0_c2_r2 >> u32(8u)) << u32(2u)) & u32(0x3f00u)) | (((w0_c2_r2 >> u32(8u)) << u32(4u)) & u32(0x3f0000u)) | (((w0_c2_r2 >> u32(8u)) << u32(6u)) & u32(0x3f000000u));
-        let w0_c2_bytes0 = w0_c2_unit0 & u32(0x7070707u);
-        let w0_c2_bytes1 = w0_c2_unit0 & u32(0x38383838u);
-        let w0_c2_bytes2 = w0_c2_unit1 & u32(0x7070707u);
-        let w0_c2_bytes3 = w0_c2_unit1 & u32(0x38383838u);
-        let w0_c2_bytes4 = w0_c2_unit2 & u32(0x7070707u);
-        let w0_c2_bytes5 = w0_c2_unit2 & u32(0x38383838u);
-        let w0_c2_bytes6 = w0_c2_unit3 & u32(0x7070707u);
-        let w0_c2_bytes7 = w0_c2_unit3 & u32(0x38383838u);
-        let w0_c2_products = (bitcast<f32>(i32(1262485504) + (dot4I8Packed(w0_c2_bytes0, x0[0]) + dot4I8Packed(w0_c2_bytes2, x0[2]) + dot4I8Packed(w0_c2_bytes4, x1[0]) + dot4I8Packed(w0_c2_bytes6, x1[2])) * 8 + dot4I8Packed(w0_c2_bytes1, x0[1]) + dot4I8Packed(w0_c2_bytes3, x0[3]) + dot4I8Packed(w0_c2_bytes5, x1[1]) + dot4I8Packed(w0_c2_bytes7, x1[3])) - 12582912.0) * (x_scale * 0.125);
-        sum[2] = fma(w0_c2_products, w0_c2_scale, fma(f32(x_sum), w0_c2_offset, sum[2]));
-      }
-      {
-        var w0_c3_scale: f32;
-        var w0_c3_offset: f32;
-        if fuse_wide_scales_1 {
-          w0_c3_scale = bitcast<f32>(w0_c3_s);
-          w0_c3_offset = bitcast<f32>(w0_c3_t);
-        } else {
-          let pair = unpack2x16float(w0_c3_s);
-          w0_c3_scale = pair.x;
-          w0_c3_offset = pair.y;
-        }
-        let w0_c3_unit0 = (w0_c3_r0 & u32(0x3fu)) | ((w0_c3_r0 << u32(2u)) & u32(0x3f00u)) | ((w0_c3_r0 << u32(4u)) & u32(0x3f0000u)) | ((w0_c3_r0 << u32(6u)) & u32(0x3f000000u));
-        let w0_c3_unit1 = (((w0_c3_r0 >> u32(24u)) | (w0_c3_r1 << u32(8u))) & u32(0x3fu)) | ((((w0_c3_r0 >> u32(24u)) | (w0_c3_r1 << u32(8u))) << u32(2u)) & u32(0x3f00u)) | ((((w0_c3_r0 >> u32(24u)) | (w0_c3_r1 << u32(8u))) << u32(4u)) & u32(0x3f0000u)) | ((((w0_c3_r0 >> u32(24u)) | (w0_c3_r1 << u32(8u))) << u32(6u)) & u32(0x3f000000u));
-        let w0_c3_unit2 = (((w0_c3_r1 >> u32(16u)) | (w0_c3_r2 << u32(16u))) & u32(0x3fu)) | ((((w0_c3_r1 >> u32(16u)) | (w0_c3_r2 << u32(16u))) << u32(2u)) & u32(0x3f00u)) | ((((w0_c3_r1 >> u32(16u)) | (w0_c3_r2 << u32(16u))) << u32(4u)) & u32(0x3f0000u)) | ((((w0_c3_r1 >> u32(16u)) | (w0_c3_r2 << u32(16u))) << u32(6u)) & u32(0x3f000000u));
-        let w0_c3_unit3 = ((w0_c3_r2 >> u32(8u)) & u32(0x3fu)) | (((w0_c3_r2 >> u32(8u)) << u32(2u)) & u32(0x3f00u)) | (((w0_c3_r2 >> u32(8u)) << u32(4u)) & u32(0x3f0000u)) | (((w0_c3_r2 >> u32(8u)) << u32(6u)) & u32(0x3f000000u));
-        let w0_c3_bytes0 = w0_c3_unit0 & u32(0x7070707u);
-        let w0_c3_bytes1 = w0_c3_unit0 & u32(0x38383838u);
-        let w0_c3_bytes2 = w0_c3_unit1 & u32(0x7070707u);
-        let w0_c3_bytes3 = w0_c3_unit1 & u32(0x38383838u);
-        let w0_c3_bytes4 = w0_c3_unit2 & u32(0x7070707u);
-        let w0_c3_bytes5 = w0_c3_unit2 & u32(0x38383838u);
-        let w0_c3_bytes6 = w0_c3_unit3 & u32(0x7070707u);
-        let w0_c3_bytes7 = w0_c3_unit3 & u32(0x38383838u);
-        let w0_c3_products = (bitcast<f32>(i32(1262485504) + (dot4I8Packed(w0_c3_bytes0, x0[0]) + dot4I8Packed(w0_c3_bytes2, x0[2]) + dot4I8Packed(w0_c3_bytes4, x1[0]) + dot4I8Packed(w0_c3_bytes6, x1[2])) * 8 + dot4I8Packed(w0_c3_bytes1, x0[1]) + dot4I8Packed(w0_c3_bytes3, x0[3]) + dot4I8Packed(w0_c3_bytes5, x1[1]) + dot4I8Packed(w0_c3_bytes7, x1[3])) - 12582912.0) * (x_scale * 0.125);
-        sum[3] = fma(w0_c3_products, w0_c3_scale, fma(f32(x_sum), w0_c3_offset, sum[3]));
       }
     }
   }
-  if any((bitcast<vec4<u32>>(sum) & vec4<u32>(0x7f800000u)) == vec4<u32>(0x7f800000u)) {
+  if any((bitcast<vec4<u32>>(sum) & vec4<u32>(2139095040u)) == vec4<u32>(2139095040u)) {
     sum = vec4<f32>();
     for (var k = k_begin + k_group * 32u; k < k_end; k += 2048u) {
       for (var depth = k; depth < k + 32u; depth += 8u) {
-        let x0 = a_read(row, depth + 0u);
+        let x0 = a_read(row, depth);
         let x1 = a_read(row, depth + 4u);
         {
           var w0_c0_w: u32;
@@ -312,20 +317,20 @@ fn main(
           var w0_c0_s: u32;
           var w0_c0_t: u32;
           {
-            let bit = (depth) * 3u;
+            let bit = depth * 3u;
             w0_c0_shift = bit % 32u;
-            let word = w0_c0_words + bit / 32u * 1u;
-            w0_c0_w = in_1[(word) / 4u][(word) % 4u];
+            let word = w0_c0_words + bit / 32u;
+            w0_c0_w = in_1[word / 4u][word % 4u];
             let next = select(word, word + 1u, w0_c0_shift > 8u);
-            w0_c0_v = in_1[(next) / 4u][(next) % 4u];
+            w0_c0_v = in_1[next / 4u][next % 4u];
           }
           {
-            let pair = w0_c0_scales + (depth) / p.size_12 * 1u;
+            let pair = w0_c0_scales + depth / p.size_12;
             if fuse_wide_scales_1 {
-              w0_c0_s = scales_1[(2u * pair) / 4u][(2u * pair) % 4u];
+              w0_c0_s = scales_1[2u * pair / 4u][2u * pair % 4u];
               w0_c0_t = scales_1[(2u * pair + 1u) / 4u][(2u * pair + 1u) % 4u];
             } else {
-              w0_c0_s = scales_1[(pair) / 4u][(pair) % 4u];
+              w0_c0_s = scales_1[pair / 4u][pair % 4u];
             }
           }
           var w0_c0_scale: f32;
@@ -334,19 +339,19 @@ fn main(
             w0_c0_scale = bitcast<f32>(w0_c0_s);
             w0_c0_offset = bitcast<f32>(w0_c0_t);
           } else {
-            let pair = unpack2x16float(w0_c0_s);
-            w0_c0_scale = pair.x;
-            w0_c0_offset = pair.y;
+            let pair_0 = unpack2x16float(w0_c0_s);
+            w0_c0_scale = pair_0.x;
+            w0_c0_offset = pair_0.y;
           }
-          let w0_c0_q = (w0_c0_w >> u32(w0_c0_shift)) | ((w0_c0_v << u32(1u)) << (u32(31u) - u32(w0_c0_shift)));
-          sum[0] += f32(x0[0]) * f32(f16(((bitcast<f32>(((w0_c0_q & u32(7u)) | u32(1258291200u))) - 8388608.0) * (w0_c0_scale) + w0_c0_offset)));
-          sum[0] += f32(x0[1]) * f32(f16(((bitcast<f32>(((w0_c0_q & u32(56u)) | u32(1258291200u))) - 8388608.0) * (w0_c0_scale * 0.125) + w0_c0_offset)));
-          sum[0] += f32(x0[2]) * f32(f16(((bitcast<f32>(((w0_c0_q & u32(448u)) | u32(1258291200u))) - 8388608.0) * (w0_c0_scale * 0.015625) + w0_c0_offset)));
-          sum[0] += f32(x0[3]) * f32(f16(((bitcast<f32>(((w0_c0_q & u32(3584u)) | u32(1258291200u))) - 8388608.0) * (w0_c0_scale * 0.001953125) + w0_c0_offset)));
-          sum[0] += f32(x1[0]) * f32(f16(((bitcast<f32>(((w0_c0_q & u32(28672u)) | u32(1258291200u))) - 8388608.0) * (w0_c0_scale * 0.000244140625) + w0_c0_offset)));
-          sum[0] += f32(x1[1]) * f32(f16(((bitcast<f32>(((w0_c0_q & u32(229376u)) | u32(1258291200u))) - 8388608.0) * (w0_c0_scale * 3.0517578125e-5) + w0_c0_offset)));
-          sum[0] += f32(x1[2]) * f32(f16(((bitcast<f32>(((w0_c0_q & u32(1835008u)) | u32(1258291200u))) - 8388608.0) * (w0_c0_scale * 3.814697265625e-6) + w0_c0_offset)));
-          sum[0] += f32(x1[3]) * f32(f16(((bitcast<f32>((((w0_c0_q >> u32(21u)) & u32(7u)) | u32(1258291200u))) - 8388608.0) * (w0_c0_scale) + w0_c0_offset)));
+          let w0_c0_q = (w0_c0_w >> w0_c0_shift) | ((w0_c0_v << 1u) << (31u - w0_c0_shift));
+          sum.x += x0.x * f32(f16((bitcast<f32>((w0_c0_q & 7u) | 1258291200u) - 8388608.0f) * w0_c0_scale + w0_c0_offset));
+          sum.x += x0.y * f32(f16((bitcast<f32>((w0_c0_q & 56u) | 1258291200u) - 8388608.0f) * (w0_c0_scale * 0.125f) + w0_c0_offset));
+          sum.x += x0.z * f32(f16((bitcast<f32>((w0_c0_q & 448u) | 1258291200u) - 8388608.0f) * (w0_c0_scale * 0.015625f) + w0_c0_offset));
+          sum.x += x0.w * f32(f16((bitcast<f32>((w0_c0_q & 3584u) | 1258291200u) - 8388608.0f) * (w0_c0_scale * 0.001953125f) + w0_c0_offset));
+          sum.x += x1.x * f32(f16((bitcast<f32>((w0_c0_q & 28672u) | 1258291200u) - 8388608.0f) * (w0_c0_scale * 0.00024414063f) + w0_c0_offset));
+          sum.x += x1.y * f32(f16((bitcast<f32>((w0_c0_q & 229376u) | 1258291200u) - 8388608.0f) * (w0_c0_scale * 3.0517578e-5f) + w0_c0_offset));
+          sum.x += x1.z * f32(f16((bitcast<f32>((w0_c0_q & 1835008u) | 1258291200u) - 8388608.0f) * (w0_c0_scale * 3.8146973e-6f) + w0_c0_offset));
+          sum.x += x1.w * f32(f16((bitcast<f32>(((w0_c0_q >> 21u) & 7u) | 1258291200u) - 8388608.0f) * w0_c0_scale + w0_c0_offset));
         }
         {
           var w0_c1_w: u32;
@@ -355,20 +360,20 @@ fn main(
           var w0_c1_s: u32;
           var w0_c1_t: u32;
           {
-            let bit = (depth) * 3u;
+            let bit = depth * 3u;
             w0_c1_shift = bit % 32u;
-            let word = w0_c1_words + bit / 32u * 1u;
-            w0_c1_w = in_1[(word) / 4u][(word) % 4u];
+            let word = w0_c1_words + bit / 32u;
+            w0_c1_w = in_1[word / 4u][word % 4u];
             let next = select(word, word + 1u, w0_c1_shift > 8u);
-            w0_c1_v = in_1[(next) / 4u][(next) % 4u];
+            w0_c1_v = in_1[next / 4u][next % 4u];
           }
           {
-            let pair = w0_c1_scales + (depth) / p.size_12 * 1u;
+            let pair = w0_c1_scales + depth / p.size_12;
             if fuse_wide_scales_1 {
-              w0_c1_s = scales_1[(2u * pair) / 4u][(2u * pair) % 4u];
+              w0_c1_s = scales_1[2u * pair / 4u][2u * pair % 4u];
               w0_c1_t = scales_1[(2u * pair + 1u) / 4u][(2u * pair + 1u) % 4u];
             } else {
-              w0_c1_s = scales_1[(pair) / 4u][(pair) % 4u];
+              w0_c1_s = scales_1[pair / 4u][pair % 4u];
             }
           }
           var w0_c1_scale: f32;
@@ -377,19 +382,19 @@ fn main(
             w0_c1_scale = bitcast<f32>(w0_c1_s);
             w0_c1_offset = bitcast<f32>(w0_c1_t);
           } else {
-            let pair = unpack2x16float(w0_c1_s);
-            w0_c1_scale = pair.x;
-            w0_c1_offset = pair.y;
+            let pair_0 = unpack2x16float(w0_c1_s);
+            w0_c1_scale = pair_0.x;
+            w0_c1_offset = pair_0.y;
           }
-          let w0_c1_q = (w0_c1_w >> u32(w0_c1_shift)) | ((w0_c1_v << u32(1u)) << (u32(31u) - u32(w0_c1_shift)));
-          sum[1] += f32(x0[0]) * f32(f16(((bitcast<f32>(((w0_c1_q & u32(7u)) | u32(1258291200u))) - 8388608.0) * (w0_c1_scale) + w0_c1_offset)));
-          sum[1] += f32(x0[1]) * f32(f16(((bitcast<f32>(((w0_c1_q & u32(56u)) | u32(1258291200u))) - 8388608.0) * (w0_c1_scale * 0.125) + w0_c1_offset)));
-          sum[1] += f32(x0[2]) * f32(f16(((bitcast<f32>(((w0_c1_q & u32(448u)) | u32(1258291200u))) - 8388608.0) * (w0_c1_scale * 0.015625) + w0_c1_offset)));
-          sum[1] += f32(x0[3]) * f32(f16(((bitcast<f32>(((w0_c1_q & u32(3584u)) | u32(1258291200u))) - 8388608.0) * (w0_c1_scale * 0.001953125) + w0_c1_offset)));
-          sum[1] += f32(x1[0]) * f32(f16(((bitcast<f32>(((w0_c1_q & u32(28672u)) | u32(1258291200u))) - 8388608.0) * (w0_c1_scale * 0.000244140625) + w0_c1_offset)));
-          sum[1] += f32(x1[1]) * f32(f16(((bitcast<f32>(((w0_c1_q & u32(229376u)) | u32(1258291200u))) - 8388608.0) * (w0_c1_scale * 3.0517578125e-5) + w0_c1_offset)));
-          sum[1] += f32(x1[2]) * f32(f16(((bitcast<f32>(((w0_c1_q & u32(1835008u)) | u32(1258291200u))) - 8388608.0) * (w0_c1_scale * 3.814697265625e-6) + w0_c1_offset)));
-          sum[1] += f32(x1[3]) * f32(f16(((bitcast<f32>((((w0_c1_q >> u32(21u)) & u32(7u)) | u32(1258291200u))) - 8388608.0) * (w0_c1_scale) + w0_c1_offset)));
+          let w0_c1_q = (w0_c1_w >> w0_c1_shift) | ((w0_c1_v << 1u) << (31u - w0_c1_shift));
+          sum.y += x0.x * f32(f16((bitcast<f32>((w0_c1_q & 7u) | 1258291200u) - 8388608.0f) * w0_c1_scale + w0_c1_offset));
+          sum.y += x0.y * f32(f16((bitcast<f32>((w0_c1_q & 56u) | 1258291200u) - 8388608.0f) * (w0_c1_scale * 0.125f) + w0_c1_offset));
+          sum.y += x0.z * f32(f16((bitcast<f32>((w0_c1_q & 448u) | 1258291200u) - 8388608.0f) * (w0_c1_scale * 0.015625f) + w0_c1_offset));
+          sum.y += x0.w * f32(f16((bitcast<f32>((w0_c1_q & 3584u) | 1258291200u) - 8388608.0f) * (w0_c1_scale * 0.001953125f) + w0_c1_offset));
+          sum.y += x1.x * f32(f16((bitcast<f32>((w0_c1_q & 28672u) | 1258291200u) - 8388608.0f) * (w0_c1_scale * 0.00024414063f) + w0_c1_offset));
+          sum.y += x1.y * f32(f16((bitcast<f32>((w0_c1_q & 229376u) | 1258291200u) - 8388608.0f) * (w0_c1_scale * 3.0517578e-5f) + w0_c1_offset));
+          sum.y += x1.z * f32(f16((bitcast<f32>((w0_c1_q & 1835008u) | 1258291200u) - 8388608.0f) * (w0_c1_scale * 3.8146973e-6f) + w0_c1_offset));
+          sum.y += x1.w * f32(f16((bitcast<f32>(((w0_c1_q >> 21u) & 7u) | 1258291200u) - 8388608.0f) * w0_c1_scale + w0_c1_offset));
         }
         {
           var w0_c2_w: u32;
@@ -398,20 +403,20 @@ fn main(
           var w0_c2_s: u32;
           var w0_c2_t: u32;
           {
-            let bit = (depth) * 3u;
+            let bit = depth * 3u;
             w0_c2_shift = bit % 32u;
-            let word = w0_c2_words + bit / 32u * 1u;
-            w0_c2_w = in_1[(word) / 4u][(word) % 4u];
+            let word = w0_c2_words + bit / 32u;
+            w0_c2_w = in_1[word / 4u][word % 4u];
             let next = select(word, word + 1u, w0_c2_shift > 8u);
-            w0_c2_v = in_1[(next) / 4u][(next) % 4u];
+            w0_c2_v = in_1[next / 4u][next % 4u];
           }
           {
-            let pair = w0_c2_scales + (depth) / p.size_12 * 1u;
+            let pair = w0_c2_scales + depth / p.size_12;
             if fuse_wide_scales_1 {
-              w0_c2_s = scales_1[(2u * pair) / 4u][(2u * pair) % 4u];
+              w0_c2_s = scales_1[2u * pair / 4u][2u * pair % 4u];
               w0_c2_t = scales_1[(2u * pair + 1u) / 4u][(2u * pair + 1u) % 4u];
             } else {
-              w0_c2_s = scales_1[(pair) / 4u][(pair) % 4u];
+              w0_c2_s = scales_1[pair / 4u][pair % 4u];
             }
           }
           var w0_c2_scale: f32;
@@ -420,19 +425,19 @@ fn main(
             w0_c2_scale = bitcast<f32>(w0_c2_s);
             w0_c2_offset = bitcast<f32>(w0_c2_t);
           } else {
-            let pair = unpack2x16float(w0_c2_s);
-            w0_c2_scale = pair.x;
-            w0_c2_offset = pair.y;
+            let pair_0 = unpack2x16float(w0_c2_s);
+            w0_c2_scale = pair_0.x;
+            w0_c2_offset = pair_0.y;
           }
-          let w0_c2_q = (w0_c2_w >> u32(w0_c2_shift)) | ((w0_c2_v << u32(1u)) << (u32(31u) - u32(w0_c2_shift)));
-          sum[2] += f32(x0[0]) * f32(f16(((bitcast<f32>(((w0_c2_q & u32(7u)) | u32(1258291200u))) - 8388608.0) * (w0_c2_scale) + w0_c2_offset)));
-          sum[2] += f32(x0[1]) * f32(f16(((bitcast<f32>(((w0_c2_q & u32(56u)) | u32(1258291200u))) - 8388608.0) * (w0_c2_scale * 0.125) + w0_c2_offset)));
-          sum[2] += f32(x0[2]) * f32(f16(((bitcast<f32>(((w0_c2_q & u32(448u)) | u32(1258291200u))) - 8388608.0) * (w0_c2_scale * 0.015625) + w0_c2_offset)));
-          sum[2] += f32(x0[3]) * f32(f16(((bitcast<f32>(((w0_c2_q & u32(3584u)) | u32(1258291200u))) - 8388608.0) * (w0_c2_scale * 0.001953125) + w0_c2_offset)));
-          sum[2] += f32(x1[0]) * f32(f16(((bitcast<f32>(((w0_c2_q & u32(28672u)) | u32(1258291200u))) - 8388608.0) * (w0_c2_scale * 0.000244140625) + w0_c2_offset)));
-          sum[2] += f32(x1[1]) * f32(f16(((bitcast<f32>(((w0_c2_q & u32(229376u)) | u32(1258291200u))) - 8388608.0) * (w0_c2_scale * 3.0517578125e-5) + w0_c2_offset)));
-          sum[2] += f32(x1[2]) * f32(f16(((bitcast<f32>(((w0_c2_q & u32(1835008u)) | u32(1258291200u))) - 8388608.0) * (w0_c2_scale * 3.814697265625e-6) + w0_c2_offset)));
-          sum[2] += f32(x1[3]) * f32(f16(((bitcast<f32>((((w0_c2_q >> u32(21u)) & u32(7u)) | u32(1258291200u))) - 8388608.0) * (w0_c2_scale) + w0_c2_offset)));
+          let w0_c2_q = (w0_c2_w >> w0_c2_shift) | ((w0_c2_v << 1u) << (31u - w0_c2_shift));
+          sum.z += x0.x * f32(f16((bitcast<f32>((w0_c2_q & 7u) | 1258291200u) - 8388608.0f) * w0_c2_scale + w0_c2_offset));
+          sum.z += x0.y * f32(f16((bitcast<f32>((w0_c2_q & 56u) | 1258291200u) - 8388608.0f) * (w0_c2_scale * 0.125f) + w0_c2_offset));
+          sum.z += x0.z * f32(f16((bitcast<f32>((w0_c2_q & 448u) | 1258291200u) - 8388608.0f) * (w0_c2_scale * 0.015625f) + w0_c2_offset));
+          sum.z += x0.w * f32(f16((bitcast<f32>((w0_c2_q & 3584u) | 1258291200u) - 8388608.0f) * (w0_c2_scale * 0.001953125f) + w0_c2_offset));
+          sum.z += x1.x * f32(f16((bitcast<f32>((w0_c2_q & 28672u) | 1258291200u) - 8388608.0f) * (w0_c2_scale * 0.00024414063f) + w0_c2_offset));
+          sum.z += x1.y * f32(f16((bitcast<f32>((w0_c2_q & 229376u) | 1258291200u) - 8388608.0f) * (w0_c2_scale * 3.0517578e-5f) + w0_c2_offset));
+          sum.z += x1.z * f32(f16((bitcast<f32>((w0_c2_q & 1835008u) | 1258291200u) - 8388608.0f) * (w0_c2_scale * 3.8146973e-6f) + w0_c2_offset));
+          sum.z += x1.w * f32(f16((bitcast<f32>(((w0_c2_q >> 21u) & 7u) | 1258291200u) - 8388608.0f) * w0_c2_scale + w0_c2_offset));
         }
         {
           var w0_c3_w: u32;
@@ -441,20 +446,20 @@ fn main(
           var w0_c3_s: u32;
           var w0_c3_t: u32;
           {
-            let bit = (depth) * 3u;
+            let bit = depth * 3u;
             w0_c3_shift = bit % 32u;
-            let word = w0_c3_words + bit / 32u * 1u;
-            w0_c3_w = in_1[(word) / 4u][(word) % 4u];
+            let word = w0_c3_words + bit / 32u;
+            w0_c3_w = in_1[word / 4u][word % 4u];
             let next = select(word, word + 1u, w0_c3_shift > 8u);
-            w0_c3_v = in_1[(next) / 4u][(next) % 4u];
+            w0_c3_v = in_1[next / 4u][next % 4u];
           }
           {
-            let pair = w0_c3_scales + (depth) / p.size_12 * 1u;
+            let pair = w0_c3_scales + depth / p.size_12;
             if fuse_wide_scales_1 {
-              w0_c3_s = scales_1[(2u * pair) / 4u][(2u * pair) % 4u];
+              w0_c3_s = scales_1[2u * pair / 4u][2u * pair % 4u];
               w0_c3_t = scales_1[(2u * pair + 1u) / 4u][(2u * pair + 1u) % 4u];
             } else {
-              w0_c3_s = scales_1[(pair) / 4u][(pair) % 4u];
+              w0_c3_s = scales_1[pair / 4u][pair % 4u];
             }
           }
           var w0_c3_scale: f32;
@@ -463,38 +468,38 @@ fn main(
             w0_c3_scale = bitcast<f32>(w0_c3_s);
             w0_c3_offset = bitcast<f32>(w0_c3_t);
           } else {
-            let pair = unpack2x16float(w0_c3_s);
-            w0_c3_scale = pair.x;
-            w0_c3_offset = pair.y;
+            let pair_0 = unpack2x16float(w0_c3_s);
+            w0_c3_scale = pair_0.x;
+            w0_c3_offset = pair_0.y;
           }
-          let w0_c3_q = (w0_c3_w >> u32(w0_c3_shift)) | ((w0_c3_v << u32(1u)) << (u32(31u) - u32(w0_c3_shift)));
-          sum[3] += f32(x0[0]) * f32(f16(((bitcast<f32>(((w0_c3_q & u32(7u)) | u32(1258291200u))) - 8388608.0) * (w0_c3_scale) + w0_c3_offset)));
-          sum[3] += f32(x0[1]) * f32(f16(((bitcast<f32>(((w0_c3_q & u32(56u)) | u32(1258291200u))) - 8388608.0) * (w0_c3_scale * 0.125) + w0_c3_offset)));
-          sum[3] += f32(x0[2]) * f32(f16(((bitcast<f32>(((w0_c3_q & u32(448u)) | u32(1258291200u))) - 8388608.0) * (w0_c3_scale * 0.015625) + w0_c3_offset)));
-          sum[3] += f32(x0[3]) * f32(f16(((bitcast<f32>(((w0_c3_q & u32(3584u)) | u32(1258291200u))) - 8388608.0) * (w0_c3_scale * 0.001953125) + w0_c3_offset)));
-          sum[3] += f32(x1[0]) * f32(f16(((bitcast<f32>(((w0_c3_q & u32(28672u)) | u32(1258291200u))) - 8388608.0) * (w0_c3_scale * 0.000244140625) + w0_c3_offset)));
-          sum[3] += f32(x1[1]) * f32(f16(((bitcast<f32>(((w0_c3_q & u32(229376u)) | u32(1258291200u))) - 8388608.0) * (w0_c3_scale * 3.0517578125e-5) + w0_c3_offset)));
-          sum[3] += f32(x1[2]) * f32(f16(((bitcast<f32>(((w0_c3_q & u32(1835008u)) | u32(1258291200u))) - 8388608.0) * (w0_c3_scale * 3.814697265625e-6) + w0_c3_offset)));
-          sum[3] += f32(x1[3]) * f32(f16(((bitcast<f32>((((w0_c3_q >> u32(21u)) & u32(7u)) | u32(1258291200u))) - 8388608.0) * (w0_c3_scale) + w0_c3_offset)));
+          let w0_c3_q = (w0_c3_w >> w0_c3_shift) | ((w0_c3_v << 1u) << (31u - w0_c3_shift));
+          sum.w += x0.x * f32(f16((bitcast<f32>((w0_c3_q & 7u) | 1258291200u) - 8388608.0f) * w0_c3_scale + w0_c3_offset));
+          sum.w += x0.y * f32(f16((bitcast<f32>((w0_c3_q & 56u) | 1258291200u) - 8388608.0f) * (w0_c3_scale * 0.125f) + w0_c3_offset));
+          sum.w += x0.z * f32(f16((bitcast<f32>((w0_c3_q & 448u) | 1258291200u) - 8388608.0f) * (w0_c3_scale * 0.015625f) + w0_c3_offset));
+          sum.w += x0.w * f32(f16((bitcast<f32>((w0_c3_q & 3584u) | 1258291200u) - 8388608.0f) * (w0_c3_scale * 0.001953125f) + w0_c3_offset));
+          sum.w += x1.x * f32(f16((bitcast<f32>((w0_c3_q & 28672u) | 1258291200u) - 8388608.0f) * (w0_c3_scale * 0.00024414063f) + w0_c3_offset));
+          sum.w += x1.y * f32(f16((bitcast<f32>((w0_c3_q & 229376u) | 1258291200u) - 8388608.0f) * (w0_c3_scale * 3.0517578e-5f) + w0_c3_offset));
+          sum.w += x1.z * f32(f16((bitcast<f32>((w0_c3_q & 1835008u) | 1258291200u) - 8388608.0f) * (w0_c3_scale * 3.8146973e-6f) + w0_c3_offset));
+          sum.w += x1.w * f32(f16((bitcast<f32>(((w0_c3_q >> 21u) & 7u) | 1258291200u) - 8388608.0f) * w0_c3_scale + w0_c3_offset));
         }
       }
     }
   }
   if k_group >= 32u {
-    let place = lane * 32u + (k_group - 32u) * 1u;
-    partial[place + 0u] = sum;
+    let place = lane * 32u + (k_group - 32u);
+    partial[place] = sum;
   }
   workgroupBarrier();
   if k_group < 32u {
-    let place = lane * 32u + k_group * 1u;
-    partial[place + 0u] += sum;
+    let place = lane * 32u + k_group;
+    partial[place] += sum;
   }
   for (var left = 16u; left > 0u; left /= 2u) {
     workgroupBarrier();
     if k_group < left {
-      let place = lane * 32u + k_group * 1u;
-      let other = place + left * 1u;
-      partial[place + 0u] += partial[other + 0u];
+      let place = lane * 32u + k_group;
+      let other = place + left;
+      partial[place] += partial[other];
     }
   }
   if k_group < 1u && stores {

@@ -23,8 +23,10 @@ struct Params {
 @group(0) @binding(5) var<storage, read_write> out_0: array<vec4<f32>>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
-
+const fuse_wide_scales_1 = false;
 const fuse_fast_math = false;
+const fuse_rounds = 1u;
+
 fn fuse_erf4(x: vec4<f32>) -> vec4<f32> {
   if fuse_fast_math {
     let u = vec4<f32>(1.0) / (vec4<f32>(1.0) + vec4<f32>(0.3275911) * abs(x));
@@ -56,7 +58,6 @@ fn finish(batch: u32, row: u32, column: u32, sum: vec4<f32>) {
   out_0[at / 4u] = v3;
 }
 var<workgroup> partial: array<vec4<f32>, 128>;
-const fuse_wide_scales_1 = false;
 fn a_read(at0: u32, at1: u32) -> vec4<f32> {
   let a_x0 = in_0[(p.offset_0 + at0 * p.stride_0_0 + at1) / 4u];
   return a_x0;
@@ -77,105 +78,109 @@ fn main(
   let batch = id / p.column_tiles;
   let k_begin = 0u;
   let k_end = p.extent_2;
-  let first = (id % p.column_tiles) * 4u;
+  let first = id % p.column_tiles * 4u;
   let columns_in_units = p.extent_1 / 4u;
   let stores = first + lane < columns_in_units;
   let column = min(first + lane, columns_in_units - 1u) * 4u;
-  let w0_words = (p.offset_1 + column * p.stride_1_1);
-  let w0_scales = (p.offset_2 + column * p.stride_2_1);
+  let w0_words = p.offset_1 + column * p.stride_1_1;
+  let w0_scales = p.offset_2 + column * p.stride_2_1;
   var sum = vec4<f32>();
-  // unroll
-  for (var k = k_begin + k_group * 32u; k < k_end; k += 2048u) {
-    let w0_group = (k) / p.size_10;
-    let w0_at = w0_words + (k) / 32u * (4u * p.size_11);
-    let w0_r0 = in_1[(w0_at + 0u * p.size_11) / 4u];
-    let w0_r1 = in_1[(w0_at + 1u * p.size_11) / 4u];
-    let w0_r2 = in_1[(w0_at + 2u * p.size_11) / 4u];
-    let w0_r3 = in_1[(w0_at + 3u * p.size_11) / 4u];
-    var w0_s: vec4<u32>;
-    var w0_t: vec4<u32>;
-    {
-      let pair = w0_scales + w0_group * p.size_11;
-      if fuse_wide_scales_1 {
-        w0_s = scales_1[(2u * pair) / 4u];
-        w0_t = scales_1[(2u * pair + 4u) / 4u];
-      } else {
-        w0_s = scales_1[(pair) / 4u];
+  for (var k_0 = k_begin + k_group * 32u; k_0 < k_end; k_0 += fuse_rounds * 2048u) {
+    for (var round = 0u; round < fuse_rounds; round++) {
+      let k = k_0 + round * 2048u;
+      if fuse_rounds == 1u || k < k_end {
+        let w0_group = k / p.size_10;
+        let w0_at = w0_words + k / 32u * (4u * p.size_11);
+        let w0_r0 = in_1[(w0_at + 0u * p.size_11) / 4u];
+        let w0_r1 = in_1[(w0_at + p.size_11) / 4u];
+        let w0_r2 = in_1[(w0_at + 2u * p.size_11) / 4u];
+        let w0_r3 = in_1[(w0_at + 3u * p.size_11) / 4u];
+        var w0_s: vec4<u32>;
+        var w0_t: vec4<u32>;
+        {
+          let pair = w0_scales + w0_group * p.size_11;
+          if fuse_wide_scales_1 {
+            w0_s = scales_1[2u * pair / 4u];
+            w0_t = scales_1[(2u * pair + 4u) / 4u];
+          } else {
+            w0_s = scales_1[pair / 4u];
+          }
+        }
+        let x0 = a_read(0u, k);
+        let x1 = a_read(0u, k + 4u);
+        let x2 = a_read(0u, k + 8u);
+        let x3 = a_read(0u, k + 12u);
+        let x4 = a_read(0u, k + 16u);
+        let x5 = a_read(0u, k + 20u);
+        let x6 = a_read(0u, k + 24u);
+        let x7 = a_read(0u, k + 28u);
+        let x_sums = x0 + x1 + (x2 + x3) + (x4 + x5 + (x6 + x7));
+        let x_sum = x_sums.x + x_sums.y + (x_sums.z + x_sums.w);
+        {
+          var w0_scale: vec4<f32>;
+          var w0_offset: vec4<f32>;
+          if fuse_wide_scales_1 {
+            w0_scale = bitcast<vec4<f32>>(vec4<u32>(w0_s.x, w0_s.z, w0_t.x, w0_t.z));
+            w0_offset = bitcast<vec4<f32>>(vec4<u32>(w0_s.y, w0_s.w, w0_t.y, w0_t.w));
+          } else {
+            let pair_0 = unpack2x16float(w0_s.x);
+            let pair_1 = unpack2x16float(w0_s.y);
+            let pair_2 = unpack2x16float(w0_s.z);
+            let pair_3 = unpack2x16float(w0_s.w);
+            w0_scale = vec4<f32>(pair_0.x, pair_1.x, pair_2.x, pair_3.x);
+            w0_offset = vec4<f32>(pair_0.y, pair_1.y, pair_2.y, pair_3.y);
+          }
+          let w0_middle = fma(vec4<f32>(8.0f), w0_scale, w0_offset);
+          let w0_field0 = w0_r0;
+          var w0_part0 = vec4<f32>(x0.x) * fma(bitcast<vec4<f32>>((w0_field0 & vec4<u32>(15u)) | vec4<u32>(1258291200u)), vec4<f32>(1.0f), vec4<f32>(-8388616.0f));
+          var w0_part1 = vec4<f32>(x0.y) * fma(bitcast<vec4<f32>>((w0_field0 & vec4<u32>(240u)) | vec4<u32>(1258291200u)), vec4<f32>(0.0625f), vec4<f32>(-524296.0f));
+          var w0_part2 = vec4<f32>(x0.z) * fma(bitcast<vec4<f32>>((w0_field0 & vec4<u32>(3840u)) | vec4<u32>(1258291200u)), vec4<f32>(0.00390625f), vec4<f32>(-32776.0f));
+          var w0_part3 = vec4<f32>(x0.w) * fma(bitcast<vec4<f32>>((w0_field0 & vec4<u32>(61440u)) | vec4<u32>(1258291200u)), vec4<f32>(0.00024414063f), vec4<f32>(-2056.0f));
+          let w0_field1 = w0_r0 >> vec4<u32>(16u);
+          w0_part0 = fma(vec4<f32>(x1.x), fma(bitcast<vec4<f32>>((w0_field1 & vec4<u32>(15u)) | vec4<u32>(1258291200u)), vec4<f32>(1.0f), vec4<f32>(-8388616.0f)), w0_part0);
+          w0_part1 = fma(vec4<f32>(x1.y), fma(bitcast<vec4<f32>>((w0_field1 & vec4<u32>(240u)) | vec4<u32>(1258291200u)), vec4<f32>(0.0625f), vec4<f32>(-524296.0f)), w0_part1);
+          w0_part2 = fma(vec4<f32>(x1.z), fma(bitcast<vec4<f32>>((w0_field1 & vec4<u32>(3840u)) | vec4<u32>(1258291200u)), vec4<f32>(0.00390625f), vec4<f32>(-32776.0f)), w0_part2);
+          w0_part3 = fma(vec4<f32>(x1.w), fma(bitcast<vec4<f32>>((w0_field1 & vec4<u32>(61440u)) | vec4<u32>(1258291200u)), vec4<f32>(0.00024414063f), vec4<f32>(-2056.0f)), w0_part3);
+          let w0_field2 = w0_r1;
+          w0_part0 = fma(vec4<f32>(x2.x), fma(bitcast<vec4<f32>>((w0_field2 & vec4<u32>(15u)) | vec4<u32>(1258291200u)), vec4<f32>(1.0f), vec4<f32>(-8388616.0f)), w0_part0);
+          w0_part1 = fma(vec4<f32>(x2.y), fma(bitcast<vec4<f32>>((w0_field2 & vec4<u32>(240u)) | vec4<u32>(1258291200u)), vec4<f32>(0.0625f), vec4<f32>(-524296.0f)), w0_part1);
+          w0_part2 = fma(vec4<f32>(x2.z), fma(bitcast<vec4<f32>>((w0_field2 & vec4<u32>(3840u)) | vec4<u32>(1258291200u)), vec4<f32>(0.00390625f), vec4<f32>(-32776.0f)), w0_part2);
+          w0_part3 = fma(vec4<f32>(x2.w), fma(bitcast<vec4<f32>>((w0_field2 & vec4<u32>(61440u)) | vec4<u32>(1258291200u)), vec4<f32>(0.00024414063f), vec4<f32>(-2056.0f)), w0_part3);
+          let w0_field3 = w0_r1 >> vec4<u32>(16u);
+          w0_part0 = fma(vec4<f32>(x3.x), fma(bitcast<vec4<f32>>((w0_field3 & vec4<u32>(15u)) | vec4<u32>(1258291200u)), vec4<f32>(1.0f), vec4<f32>(-8388616.0f)), w0_part0);
+          w0_part1 = fma(vec4<f32>(x3.y), fma(bitcast<vec4<f32>>((w0_field3 & vec4<u32>(240u)) | vec4<u32>(1258291200u)), vec4<f32>(0.0625f), vec4<f32>(-524296.0f)), w0_part1);
+          w0_part2 = fma(vec4<f32>(x3.z), fma(bitcast<vec4<f32>>((w0_field3 & vec4<u32>(3840u)) | vec4<u32>(1258291200u)), vec4<f32>(0.00390625f), vec4<f32>(-32776.0f)), w0_part2);
+          w0_part3 = fma(vec4<f32>(x3.w), fma(bitcast<vec4<f32>>((w0_field3 & vec4<u32>(61440u)) | vec4<u32>(1258291200u)), vec4<f32>(0.00024414063f), vec4<f32>(-2056.0f)), w0_part3);
+          let w0_field4 = w0_r2;
+          w0_part0 = fma(vec4<f32>(x4.x), fma(bitcast<vec4<f32>>((w0_field4 & vec4<u32>(15u)) | vec4<u32>(1258291200u)), vec4<f32>(1.0f), vec4<f32>(-8388616.0f)), w0_part0);
+          w0_part1 = fma(vec4<f32>(x4.y), fma(bitcast<vec4<f32>>((w0_field4 & vec4<u32>(240u)) | vec4<u32>(1258291200u)), vec4<f32>(0.0625f), vec4<f32>(-524296.0f)), w0_part1);
+          w0_part2 = fma(vec4<f32>(x4.z), fma(bitcast<vec4<f32>>((w0_field4 & vec4<u32>(3840u)) | vec4<u32>(1258291200u)), vec4<f32>(0.00390625f), vec4<f32>(-32776.0f)), w0_part2);
+          w0_part3 = fma(vec4<f32>(x4.w), fma(bitcast<vec4<f32>>((w0_field4 & vec4<u32>(61440u)) | vec4<u32>(1258291200u)), vec4<f32>(0.00024414063f), vec4<f32>(-2056.0f)), w0_part3);
+          let w0_field5 = w0_r2 >> vec4<u32>(16u);
+          w0_part0 = fma(vec4<f32>(x5.x), fma(bitcast<vec4<f32>>((w0_field5 & vec4<u32>(15u)) | vec4<u32>(1258291200u)), vec4<f32>(1.0f), vec4<f32>(-8388616.0f)), w0_part0);
+          w0_part1 = fma(vec4<f32>(x5.y), fma(bitcast<vec4<f32>>((w0_field5 & vec4<u32>(240u)) | vec4<u32>(1258291200u)), vec4<f32>(0.0625f), vec4<f32>(-524296.0f)), w0_part1);
+          w0_part2 = fma(vec4<f32>(x5.z), fma(bitcast<vec4<f32>>((w0_field5 & vec4<u32>(3840u)) | vec4<u32>(1258291200u)), vec4<f32>(0.00390625f), vec4<f32>(-32776.0f)), w0_part2);
+          w0_part3 = fma(vec4<f32>(x5.w), fma(bitcast<vec4<f32>>((w0_field5 & vec4<u32>(61440u)) | vec4<u32>(1258291200u)), vec4<f32>(0.00024414063f), vec4<f32>(-2056.0f)), w0_part3);
+          let w0_field6 = w0_r3;
+          w0_part0 = fma(vec4<f32>(x6.x), fma(bitcast<vec4<f32>>((w0_field6 & vec4<u32>(15u)) | vec4<u32>(1258291200u)), vec4<f32>(1.0f), vec4<f32>(-8388616.0f)), w0_part0);
+          w0_part1 = fma(vec4<f32>(x6.y), fma(bitcast<vec4<f32>>((w0_field6 & vec4<u32>(240u)) | vec4<u32>(1258291200u)), vec4<f32>(0.0625f), vec4<f32>(-524296.0f)), w0_part1);
+          w0_part2 = fma(vec4<f32>(x6.z), fma(bitcast<vec4<f32>>((w0_field6 & vec4<u32>(3840u)) | vec4<u32>(1258291200u)), vec4<f32>(0.00390625f), vec4<f32>(-32776.0f)), w0_part2);
+          w0_part3 = fma(vec4<f32>(x6.w), fma(bitcast<vec4<f32>>((w0_field6 & vec4<u32>(61440u)) | vec4<u32>(1258291200u)), vec4<f32>(0.00024414063f), vec4<f32>(-2056.0f)), w0_part3);
+          let w0_field7 = w0_r3 >> vec4<u32>(16u);
+          w0_part0 = fma(vec4<f32>(x7.x), fma(bitcast<vec4<f32>>((w0_field7 & vec4<u32>(15u)) | vec4<u32>(1258291200u)), vec4<f32>(1.0f), vec4<f32>(-8388616.0f)), w0_part0);
+          w0_part1 = fma(vec4<f32>(x7.y), fma(bitcast<vec4<f32>>((w0_field7 & vec4<u32>(240u)) | vec4<u32>(1258291200u)), vec4<f32>(0.0625f), vec4<f32>(-524296.0f)), w0_part1);
+          w0_part2 = fma(vec4<f32>(x7.z), fma(bitcast<vec4<f32>>((w0_field7 & vec4<u32>(3840u)) | vec4<u32>(1258291200u)), vec4<f32>(0.00390625f), vec4<f32>(-32776.0f)), w0_part2);
+          w0_part3 = fma(vec4<f32>(x7.w), fma(bitcast<vec4<f32>>((w0_field7 & vec4<u32>(61440u)) | vec4<u32>(1258291200u)), vec4<f32>(0.00024414063f), vec4<f32>(-2056.0f)), w0_part3);
+          sum = fma(w0_part0 + w0_part1 + (w0_part2 + w0_part3), w0_scale, fma(vec4<f32>(x_sum), w0_middle, sum));
+        }
       }
-    }
-    let x0 = a_read(0u, k + 0u);
-    let x1 = a_read(0u, k + 4u);
-    let x2 = a_read(0u, k + 8u);
-    let x3 = a_read(0u, k + 12u);
-    let x4 = a_read(0u, k + 16u);
-    let x5 = a_read(0u, k + 20u);
-    let x6 = a_read(0u, k + 24u);
-    let x7 = a_read(0u, k + 28u);
-    let x_sums = ((x0 + x1) + (x2 + x3)) + ((x4 + x5) + (x6 + x7));
-    let x_sum = (x_sums.x + x_sums.y) + (x_sums.z + x_sums.w);
-    {
-      var w0_scale: vec4<f32>;
-      var w0_offset: vec4<f32>;
-      if fuse_wide_scales_1 {
-        w0_scale = bitcast<vec4<f32>>(vec4<u32>(w0_s.x, w0_s.z, w0_t.x, w0_t.z));
-        w0_offset = bitcast<vec4<f32>>(vec4<u32>(w0_s.y, w0_s.w, w0_t.y, w0_t.w));
-      } else {
-        let pair_x = unpack2x16float(w0_s.x);
-        let pair_y = unpack2x16float(w0_s.y);
-        let pair_z = unpack2x16float(w0_s.z);
-        let pair_w = unpack2x16float(w0_s.w);
-        w0_scale = vec4<f32>(pair_x.x, pair_y.x, pair_z.x, pair_w.x);
-        w0_offset = vec4<f32>(pair_x.y, pair_y.y, pair_z.y, pair_w.y);
-      }
-      let w0_middle = fma(vec4<f32>(8.0), w0_scale, w0_offset);
-      let w0_field0 = w0_r0;
-      var w0_part0 = vec4<f32>(x0[0]) * fma(bitcast<vec4<f32>>((w0_field0 & vec4<u32>(15u)) | vec4<u32>(1258291200u)), vec4<f32>(1.0), vec4<f32>(-8388616.0));
-      var w0_part1 = vec4<f32>(x0[1]) * fma(bitcast<vec4<f32>>((w0_field0 & vec4<u32>(240u)) | vec4<u32>(1258291200u)), vec4<f32>(0.0625), vec4<f32>(-524296.0));
-      var w0_part2 = vec4<f32>(x0[2]) * fma(bitcast<vec4<f32>>((w0_field0 & vec4<u32>(3840u)) | vec4<u32>(1258291200u)), vec4<f32>(0.00390625), vec4<f32>(-32776.0));
-      var w0_part3 = vec4<f32>(x0[3]) * fma(bitcast<vec4<f32>>((w0_field0 & vec4<u32>(61440u)) | vec4<u32>(1258291200u)), vec4<f32>(0.000244140625), vec4<f32>(-2056.0));
-      let w0_field1 = (w0_r0 >> vec4<u32>(16u));
-      w0_part0 = fma(vec4<f32>(x1[0]), fma(bitcast<vec4<f32>>((w0_field1 & vec4<u32>(15u)) | vec4<u32>(1258291200u)), vec4<f32>(1.0), vec4<f32>(-8388616.0)), w0_part0);
-      w0_part1 = fma(vec4<f32>(x1[1]), fma(bitcast<vec4<f32>>((w0_field1 & vec4<u32>(240u)) | vec4<u32>(1258291200u)), vec4<f32>(0.0625), vec4<f32>(-524296.0)), w0_part1);
-      w0_part2 = fma(vec4<f32>(x1[2]), fma(bitcast<vec4<f32>>((w0_field1 & vec4<u32>(3840u)) | vec4<u32>(1258291200u)), vec4<f32>(0.00390625), vec4<f32>(-32776.0)), w0_part2);
-      w0_part3 = fma(vec4<f32>(x1[3]), fma(bitcast<vec4<f32>>((w0_field1 & vec4<u32>(61440u)) | vec4<u32>(1258291200u)), vec4<f32>(0.000244140625), vec4<f32>(-2056.0)), w0_part3);
-      let w0_field2 = w0_r1;
-      w0_part0 = fma(vec4<f32>(x2[0]), fma(bitcast<vec4<f32>>((w0_field2 & vec4<u32>(15u)) | vec4<u32>(1258291200u)), vec4<f32>(1.0), vec4<f32>(-8388616.0)), w0_part0);
-      w0_part1 = fma(vec4<f32>(x2[1]), fma(bitcast<vec4<f32>>((w0_field2 & vec4<u32>(240u)) | vec4<u32>(1258291200u)), vec4<f32>(0.0625), vec4<f32>(-524296.0)), w0_part1);
-      w0_part2 = fma(vec4<f32>(x2[2]), fma(bitcast<vec4<f32>>((w0_field2 & vec4<u32>(3840u)) | vec4<u32>(1258291200u)), vec4<f32>(0.00390625), vec4<f32>(-32776.0)), w0_part2);
-      w0_part3 = fma(vec4<f32>(x2[3]), fma(bitcast<vec4<f32>>((w0_field2 & vec4<u32>(61440u)) | vec4<u32>(1258291200u)), vec4<f32>(0.000244140625), vec4<f32>(-2056.0)), w0_part3);
-      let w0_field3 = (w0_r1 >> vec4<u32>(16u));
-      w0_part0 = fma(vec4<f32>(x3[0]), fma(bitcast<vec4<f32>>((w0_field3 & vec4<u32>(15u)) | vec4<u32>(1258291200u)), vec4<f32>(1.0), vec4<f32>(-8388616.0)), w0_part0);
-      w0_part1 = fma(vec4<f32>(x3[1]), fma(bitcast<vec4<f32>>((w0_field3 & vec4<u32>(240u)) | vec4<u32>(1258291200u)), vec4<f32>(0.0625), vec4<f32>(-524296.0)), w0_part1);
-      w0_part2 = fma(vec4<f32>(x3[2]), fma(bitcast<vec4<f32>>((w0_field3 & vec4<u32>(3840u)) | vec4<u32>(1258291200u)), vec4<f32>(0.00390625), vec4<f32>(-32776.0)), w0_part2);
-      w0_part3 = fma(vec4<f32>(x3[3]), fma(bitcast<vec4<f32>>((w0_field3 & vec4<u32>(61440u)) | vec4<u32>(1258291200u)), vec4<f32>(0.000244140625), vec4<f32>(-2056.0)), w0_part3);
-      let w0_field4 = w0_r2;
-      w0_part0 = fma(vec4<f32>(x4[0]), fma(bitcast<vec4<f32>>((w0_field4 & vec4<u32>(15u)) | vec4<u32>(1258291200u)), vec4<f32>(1.0), vec4<f32>(-8388616.0)), w0_part0);
-      w0_part1 = fma(vec4<f32>(x4[1]), fma(bitcast<vec4<f32>>((w0_field4 & vec4<u32>(240u)) | vec4<u32>(1258291200u)), vec4<f32>(0.0625), vec4<f32>(-524296.0)), w0_part1);
-      w0_part2 = fma(vec4<f32>(x4[2]), fma(bitcast<vec4<f32>>((w0_field4 & vec4<u32>(3840u)) | vec4<u32>(1258291200u)), vec4<f32>(0.00390625), vec4<f32>(-32776.0)), w0_part2);
-      w0_part3 = fma(vec4<f32>(x4[3]), fma(bitcast<vec4<f32>>((w0_field4 & vec4<u32>(61440u)) | vec4<u32>(1258291200u)), vec4<f32>(0.000244140625), vec4<f32>(-2056.0)), w0_part3);
-      let w0_field5 = (w0_r2 >> vec4<u32>(16u));
-      w0_part0 = fma(vec4<f32>(x5[0]), fma(bitcast<vec4<f32>>((w0_field5 & vec4<u32>(15u)) | vec4<u32>(1258291200u)), vec4<f32>(1.0), vec4<f32>(-8388616.0)), w0_part0);
-      w0_part1 = fma(vec4<f32>(x5[1]), fma(bitcast<vec4<f32>>((w0_field5 & vec4<u32>(240u)) | vec4<u32>(1258291200u)), vec4<f32>(0.0625), vec4<f32>(-524296.0)), w0_part1);
-      w0_part2 = fma(vec4<f32>(x5[2]), fma(bitcast<vec4<f32>>((w0_field5 & vec4<u32>(3840u)) | vec4<u32>(1258291200u)), vec4<f32>(0.00390625), vec4<f32>(-32776.0)), w0_part2);
-      w0_part3 = fma(vec4<f32>(x5[3]), fma(bitcast<vec4<f32>>((w0_field5 & vec4<u32>(61440u)) | vec4<u32>(1258291200u)), vec4<f32>(0.000244140625), vec4<f32>(-2056.0)), w0_part3);
-      let w0_field6 = w0_r3;
-      w0_part0 = fma(vec4<f32>(x6[0]), fma(bitcast<vec4<f32>>((w0_field6 & vec4<u32>(15u)) | vec4<u32>(1258291200u)), vec4<f32>(1.0), vec4<f32>(-8388616.0)), w0_part0);
-      w0_part1 = fma(vec4<f32>(x6[1]), fma(bitcast<vec4<f32>>((w0_field6 & vec4<u32>(240u)) | vec4<u32>(1258291200u)), vec4<f32>(0.0625), vec4<f32>(-524296.0)), w0_part1);
-      w0_part2 = fma(vec4<f32>(x6[2]), fma(bitcast<vec4<f32>>((w0_field6 & vec4<u32>(3840u)) | vec4<u32>(1258291200u)), vec4<f32>(0.00390625), vec4<f32>(-32776.0)), w0_part2);
-      w0_part3 = fma(vec4<f32>(x6[3]), fma(bitcast<vec4<f32>>((w0_field6 & vec4<u32>(61440u)) | vec4<u32>(1258291200u)), vec4<f32>(0.000244140625), vec4<f32>(-2056.0)), w0_part3);
-      let w0_field7 = (w0_r3 >> vec4<u32>(16u));
-      w0_part0 = fma(vec4<f32>(x7[0]), fma(bitcast<vec4<f32>>((w0_field7 & vec4<u32>(15u)) | vec4<u32>(1258291200u)), vec4<f32>(1.0), vec4<f32>(-8388616.0)), w0_part0);
-      w0_part1 = fma(vec4<f32>(x7[1]), fma(bitcast<vec4<f32>>((w0_field7 & vec4<u32>(240u)) | vec4<u32>(1258291200u)), vec4<f32>(0.0625), vec4<f32>(-524296.0)), w0_part1);
-      w0_part2 = fma(vec4<f32>(x7[2]), fma(bitcast<vec4<f32>>((w0_field7 & vec4<u32>(3840u)) | vec4<u32>(1258291200u)), vec4<f32>(0.00390625), vec4<f32>(-32776.0)), w0_part2);
-      w0_part3 = fma(vec4<f32>(x7[3]), fma(bitcast<vec4<f32>>((w0_field7 & vec4<u32>(61440u)) | vec4<u32>(1258291200u)), vec4<f32>(0.000244140625), vec4<f32>(-2056.0)), w0_part3);
-      sum = fma((w0_part0 + w0_part1) + (w0_part2 + w0_part3), w0_scale, fma(vec4<f32>(x_sum), w0_middle, sum));
     }
   }
-  if any((bitcast<vec4<u32>>(sum) & vec4<u32>(0x7f800000u)) == vec4<u32>(0x7f800000u)) {
+  if any((bitcast<vec4<u32>>(sum) & vec4<u32>(2139095040u)) == vec4<u32>(2139095040u)) {
     sum = vec4<f32>();
     for (var k = k_begin + k_group * 32u; k < k_end; k += 2048u) {
       for (var depth = k; depth < k + 32u; depth += 8u) {
-        let x0 = a_read(0u, depth + 0u);
+        let x0 = a_read(0u, depth);
         let x1 = a_read(0u, depth + 4u);
         {
           var w0_w: vec4<u32>;
@@ -183,18 +188,18 @@ fn main(
           var w0_s: vec4<u32>;
           var w0_t: vec4<u32>;
           {
-            let bit = (depth) * 4u;
+            let bit = depth * 4u;
             w0_shift = bit % 32u;
             let word = w0_words + bit / 32u * p.size_11;
-            w0_w = in_1[(word) / 4u];
+            w0_w = in_1[word / 4u];
           }
           {
-            let pair = w0_scales + (depth) / p.size_10 * p.size_11;
+            let pair = w0_scales + depth / p.size_10 * p.size_11;
             if fuse_wide_scales_1 {
-              w0_s = scales_1[(2u * pair) / 4u];
+              w0_s = scales_1[2u * pair / 4u];
               w0_t = scales_1[(2u * pair + 4u) / 4u];
             } else {
-              w0_s = scales_1[(pair) / 4u];
+              w0_s = scales_1[pair / 4u];
             }
           }
           var w0_scale: vec4<f32>;
@@ -203,41 +208,41 @@ fn main(
             w0_scale = bitcast<vec4<f32>>(vec4<u32>(w0_s.x, w0_s.z, w0_t.x, w0_t.z));
             w0_offset = bitcast<vec4<f32>>(vec4<u32>(w0_s.y, w0_s.w, w0_t.y, w0_t.w));
           } else {
-            let pair_x = unpack2x16float(w0_s.x);
-            let pair_y = unpack2x16float(w0_s.y);
-            let pair_z = unpack2x16float(w0_s.z);
-            let pair_w = unpack2x16float(w0_s.w);
-            w0_scale = vec4<f32>(pair_x.x, pair_y.x, pair_z.x, pair_w.x);
-            w0_offset = vec4<f32>(pair_x.y, pair_y.y, pair_z.y, pair_w.y);
+            let pair_0 = unpack2x16float(w0_s.x);
+            let pair_1 = unpack2x16float(w0_s.y);
+            let pair_2 = unpack2x16float(w0_s.z);
+            let pair_3 = unpack2x16float(w0_s.w);
+            w0_scale = vec4<f32>(pair_0.x, pair_1.x, pair_2.x, pair_3.x);
+            w0_offset = vec4<f32>(pair_0.y, pair_1.y, pair_2.y, pair_3.y);
           }
           let w0_q = w0_w >> vec4<u32>(w0_shift);
-          sum += vec4<f32>(x0[0]) * ((bitcast<vec4<f32>>(((w0_q & vec4<u32>(15u)) | vec4<u32>(1258291200u))) - 8388608.0) * (w0_scale) + w0_offset);
-          sum += vec4<f32>(x0[1]) * ((bitcast<vec4<f32>>(((w0_q & vec4<u32>(240u)) | vec4<u32>(1258291200u))) - 8388608.0) * (w0_scale * 0.0625) + w0_offset);
-          sum += vec4<f32>(x0[2]) * ((bitcast<vec4<f32>>(((w0_q & vec4<u32>(3840u)) | vec4<u32>(1258291200u))) - 8388608.0) * (w0_scale * 0.00390625) + w0_offset);
-          sum += vec4<f32>(x0[3]) * ((bitcast<vec4<f32>>(((w0_q & vec4<u32>(61440u)) | vec4<u32>(1258291200u))) - 8388608.0) * (w0_scale * 0.000244140625) + w0_offset);
-          sum += vec4<f32>(x1[0]) * ((bitcast<vec4<f32>>(((w0_q & vec4<u32>(983040u)) | vec4<u32>(1258291200u))) - 8388608.0) * (w0_scale * 1.52587890625e-5) + w0_offset);
-          sum += vec4<f32>(x1[1]) * ((bitcast<vec4<f32>>((((w0_q >> vec4<u32>(20u)) & vec4<u32>(15u)) | vec4<u32>(1258291200u))) - 8388608.0) * (w0_scale) + w0_offset);
-          sum += vec4<f32>(x1[2]) * ((bitcast<vec4<f32>>((((w0_q >> vec4<u32>(20u)) & vec4<u32>(240u)) | vec4<u32>(1258291200u))) - 8388608.0) * (w0_scale * 0.0625) + w0_offset);
-          sum += vec4<f32>(x1[3]) * ((bitcast<vec4<f32>>((((w0_q >> vec4<u32>(20u)) & vec4<u32>(3840u)) | vec4<u32>(1258291200u))) - 8388608.0) * (w0_scale * 0.00390625) + w0_offset);
+          sum += vec4<f32>(x0.x) * ((bitcast<vec4<f32>>((w0_q & vec4<u32>(15u)) | vec4<u32>(1258291200u)) - 8388608.0f) * w0_scale + w0_offset);
+          sum += vec4<f32>(x0.y) * ((bitcast<vec4<f32>>((w0_q & vec4<u32>(240u)) | vec4<u32>(1258291200u)) - 8388608.0f) * (w0_scale * 0.0625f) + w0_offset);
+          sum += vec4<f32>(x0.z) * ((bitcast<vec4<f32>>((w0_q & vec4<u32>(3840u)) | vec4<u32>(1258291200u)) - 8388608.0f) * (w0_scale * 0.00390625f) + w0_offset);
+          sum += vec4<f32>(x0.w) * ((bitcast<vec4<f32>>((w0_q & vec4<u32>(61440u)) | vec4<u32>(1258291200u)) - 8388608.0f) * (w0_scale * 0.00024414063f) + w0_offset);
+          sum += vec4<f32>(x1.x) * ((bitcast<vec4<f32>>((w0_q & vec4<u32>(983040u)) | vec4<u32>(1258291200u)) - 8388608.0f) * (w0_scale * 1.5258789e-5f) + w0_offset);
+          sum += vec4<f32>(x1.y) * ((bitcast<vec4<f32>>(((w0_q >> vec4<u32>(20u)) & vec4<u32>(15u)) | vec4<u32>(1258291200u)) - 8388608.0f) * w0_scale + w0_offset);
+          sum += vec4<f32>(x1.z) * ((bitcast<vec4<f32>>(((w0_q >> vec4<u32>(20u)) & vec4<u32>(240u)) | vec4<u32>(1258291200u)) - 8388608.0f) * (w0_scale * 0.0625f) + w0_offset);
+          sum += vec4<f32>(x1.w) * ((bitcast<vec4<f32>>(((w0_q >> vec4<u32>(20u)) & vec4<u32>(3840u)) | vec4<u32>(1258291200u)) - 8388608.0f) * (w0_scale * 0.00390625f) + w0_offset);
         }
       }
     }
   }
   if k_group >= 32u {
     let place = lane + (k_group - 32u) * 4u;
-    partial[place + 0u] = sum;
+    partial[place] = sum;
   }
   workgroupBarrier();
   if k_group < 32u {
     let place = lane + k_group * 4u;
-    partial[place + 0u] += sum;
+    partial[place] += sum;
   }
   for (var left = 16u; left > 0u; left /= 2u) {
     workgroupBarrier();
     if k_group < left {
       let place = lane + k_group * 4u;
       let other = place + left * 4u;
-      partial[place + 0u] += partial[other + 0u];
+      partial[place] += partial[other];
     }
   }
   if k_group < 1u && stores {

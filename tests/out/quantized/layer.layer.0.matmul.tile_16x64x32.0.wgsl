@@ -24,8 +24,9 @@ struct Params {
 @group(0) @binding(5) var<storage, read_write> out_0: array<vec4<f32>>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
-
+const fuse_wide_scales_1 = false;
 const fuse_fast_math = false;
+
 fn fuse_erf4(x: vec4<f32>) -> vec4<f32> {
   if fuse_fast_math {
     let u = vec4<f32>(1.0) / (vec4<f32>(1.0) + vec4<f32>(0.3275911) * abs(x));
@@ -64,20 +65,13 @@ struct Sums {
   s3_0: vec4<f32>,
 }
 fn update(c: ptr<function, Sums>, a0: vec4<f32>, b0: vec4<f32>) {
-  (*c).s0_0 = fma(vec4<f32>(a0[0]), b0, (*c).s0_0);
-  (*c).s1_0 = fma(vec4<f32>(a0[1]), b0, (*c).s1_0);
-  (*c).s2_0 = fma(vec4<f32>(a0[2]), b0, (*c).s2_0);
-  (*c).s3_0 = fma(vec4<f32>(a0[3]), b0, (*c).s3_0);
+  (*c).s0_0 = fma(vec4<f32>(a0.x), b0, (*c).s0_0);
+  (*c).s1_0 = fma(vec4<f32>(a0.y), b0, (*c).s1_0);
+  (*c).s2_0 = fma(vec4<f32>(a0.z), b0, (*c).s2_0);
+  (*c).s3_0 = fma(vec4<f32>(a0.w), b0, (*c).s3_0);
 }
 fn preload_3(row: u32, column: u32) -> vec4<f32> {
   return in_3[(p.offset_3 + min(column, p.extent_1 - 4u)) / 4u];
-}
-const fuse_wide_scales_1 = false;
-fn put_lhs_tile(outer: u32, depth: u32, value: vec4<f32>) {
-  lhs_tile[(depth + 0u) * 5u + outer / 4u][outer % 4u] = value[0];
-  lhs_tile[(depth + 1u) * 5u + outer / 4u][outer % 4u] = value[1];
-  lhs_tile[(depth + 2u) * 5u + outer / 4u][outer % 4u] = value[2];
-  lhs_tile[(depth + 3u) * 5u + outer / 4u][outer % 4u] = value[3];
 }
 
 @compute @workgroup_size(64)
@@ -103,52 +97,70 @@ fn main(
   let x3_1_0 = preload_3(row0 + ty * 4u + 1u, column0 + tx * 4u);
   let x3_2_0 = preload_3(row0 + ty * 4u + 2u, column0 + tx * 4u);
   let x3_3_0 = preload_3(row0 + ty * 4u + 3u, column0 + tx * 4u);
-  let a0_o = (local + 0u) / 8u;
-  let a0_k = ((local + 0u) % 8u) * 4u;
+  let a0_o = local / 8u;
+  let a0_k = local % 8u * 4u;
+  let a0_to = a0_k * 5u + a0_o / 4u;
   let a0_at = min(row0 + a0_o, p.extent_0 - 1u);
-  let a0_base0 = (p.offset_0 + a0_at * p.stride_0_0);
+  let a0_base0 = p.offset_0 + a0_at * p.stride_0_0;
   var a0_x0: vec4<f32>;
   let a1_o = (local + 64u) / 8u;
-  let a1_k = ((local + 64u) % 8u) * 4u;
+  let a1_k = (local + 64u) % 8u * 4u;
+  let a1_to = a1_k * 5u + a1_o / 4u;
   let a1_at = min(row0 + a1_o, p.extent_0 - 1u);
-  let a1_base0 = (p.offset_0 + a1_at * p.stride_0_0);
+  let a1_base0 = p.offset_0 + a1_at * p.stride_0_0;
   var a1_x0: vec4<f32>;
-  let w0_0_o = (local + 0u) % 16u * 4u;
-  let w0_0_k = (local + 0u) / 16u * 8u;
+  let w0_0_o = local % 16u * 4u;
+  let w0_0_k = local / 16u * 8u;
   let w0_0_column = min(column0 + w0_0_o, p.extent_1 - 4u);
-  let w0_0_words = (p.offset_1 + w0_0_column * p.stride_1_1);
-  let w0_0_scales = (p.offset_2 + w0_0_column * p.stride_2_1);
+  let w0_0_words = p.offset_1 + w0_0_column * p.stride_1_1;
+  let w0_0_scales = p.offset_2 + w0_0_column * p.stride_2_1;
   var w0_0_w: vec4<u32>;
   var w0_0_shift: u32;
   var w0_0_s: vec4<u32>;
   var w0_0_t: vec4<u32>;
   if k_begin < k_end {
-    let a0_depth = min(k_begin + a0_k, k_end - 4u);
-    a0_x0 = in_0[(a0_base0 + a0_depth) / 4u];
-    let a1_depth = min(k_begin + a1_k, k_end - 4u);
-    a1_x0 = in_0[(a1_base0 + a1_depth) / 4u];
+    {
+      let step = min(k_begin + a0_k, k_end - 4u);
+      a0_x0 = in_0[(a0_base0 + step) / 4u];
+    }
+    {
+      let step = min(k_begin + a1_k, k_end - 4u);
+      a1_x0 = in_0[(a1_base0 + step) / 4u];
+    }
     {
       let chunk = min(k_begin + w0_0_k, (k_end - 1u) / 8u * 8u);
       {
-        let bit = (chunk) * 4u;
+        let bit = chunk * 4u;
         w0_0_shift = bit % 32u;
         let word = w0_0_words + bit / 32u * p.size_13;
-        w0_0_w = in_1[(word) / 4u];
+        w0_0_w = in_1[word / 4u];
       }
       {
-        let pair = w0_0_scales + (chunk) / p.size_14 * p.size_13;
+        let pair = w0_0_scales + chunk / p.size_14 * p.size_13;
         if fuse_wide_scales_1 {
-          w0_0_s = scales_1[(2u * pair) / 4u];
+          w0_0_s = scales_1[2u * pair / 4u];
           w0_0_t = scales_1[(2u * pair + 4u) / 4u];
         } else {
-          w0_0_s = scales_1[(pair) / 4u];
+          w0_0_s = scales_1[pair / 4u];
         }
       }
     }
   }
   for (var k0 = k_begin; k0 < k_end; k0 += 32u) {
-    put_lhs_tile(a0_o, a0_k, select(vec4<f32>(), a0_x0, k0 + a0_k < k_end));
-    put_lhs_tile(a1_o, a1_k, select(vec4<f32>(), a1_x0, k0 + a1_k < k_end));
+    {
+      let value = select(vec4<f32>(), a0_x0, k0 + a0_k < k_end);
+      lhs_tile[a0_to][a0_o % 4u] = value.x;
+      lhs_tile[a0_to + 5u][a0_o % 4u] = value.y;
+      lhs_tile[a0_to + 10u][a0_o % 4u] = value.z;
+      lhs_tile[a0_to + 15u][a0_o % 4u] = value.w;
+    }
+    {
+      let value = select(vec4<f32>(), a1_x0, k0 + a1_k < k_end);
+      lhs_tile[a1_to][a1_o % 4u] = value.x;
+      lhs_tile[a1_to + 5u][a1_o % 4u] = value.y;
+      lhs_tile[a1_to + 10u][a1_o % 4u] = value.z;
+      lhs_tile[a1_to + 15u][a1_o % 4u] = value.w;
+    }
     {
       var w0_0_scale: vec4<f32>;
       var w0_0_offset: vec4<f32>;
@@ -156,49 +168,53 @@ fn main(
         w0_0_scale = bitcast<vec4<f32>>(vec4<u32>(w0_0_s.x, w0_0_s.z, w0_0_t.x, w0_0_t.z));
         w0_0_offset = bitcast<vec4<f32>>(vec4<u32>(w0_0_s.y, w0_0_s.w, w0_0_t.y, w0_0_t.w));
       } else {
-        let pair_x = unpack2x16float(w0_0_s.x);
-        let pair_y = unpack2x16float(w0_0_s.y);
-        let pair_z = unpack2x16float(w0_0_s.z);
-        let pair_w = unpack2x16float(w0_0_s.w);
-        w0_0_scale = vec4<f32>(pair_x.x, pair_y.x, pair_z.x, pair_w.x);
-        w0_0_offset = vec4<f32>(pair_x.y, pair_y.y, pair_z.y, pair_w.y);
+        let pair_0 = unpack2x16float(w0_0_s.x);
+        let pair_1 = unpack2x16float(w0_0_s.y);
+        let pair_2 = unpack2x16float(w0_0_s.z);
+        let pair_3 = unpack2x16float(w0_0_s.w);
+        w0_0_scale = vec4<f32>(pair_0.x, pair_1.x, pair_2.x, pair_3.x);
+        w0_0_offset = vec4<f32>(pair_0.y, pair_1.y, pair_2.y, pair_3.y);
       }
       let w0_0_q = w0_0_w >> vec4<u32>(w0_0_shift);
-      rhs_tile[(w0_0_k + 0u) * 17u + w0_0_o / 4u] = vec4<f32>(((bitcast<vec4<f32>>(((w0_0_q & vec4<u32>(15u)) | vec4<u32>(1258291200u))) - 8388608.0) * (w0_0_scale) + w0_0_offset));
-      rhs_tile[(w0_0_k + 1u) * 17u + w0_0_o / 4u] = vec4<f32>(((bitcast<vec4<f32>>(((w0_0_q & vec4<u32>(240u)) | vec4<u32>(1258291200u))) - 8388608.0) * (w0_0_scale * 0.0625) + w0_0_offset));
-      rhs_tile[(w0_0_k + 2u) * 17u + w0_0_o / 4u] = vec4<f32>(((bitcast<vec4<f32>>(((w0_0_q & vec4<u32>(3840u)) | vec4<u32>(1258291200u))) - 8388608.0) * (w0_0_scale * 0.00390625) + w0_0_offset));
-      rhs_tile[(w0_0_k + 3u) * 17u + w0_0_o / 4u] = vec4<f32>(((bitcast<vec4<f32>>(((w0_0_q & vec4<u32>(61440u)) | vec4<u32>(1258291200u))) - 8388608.0) * (w0_0_scale * 0.000244140625) + w0_0_offset));
-      rhs_tile[(w0_0_k + 4u) * 17u + w0_0_o / 4u] = vec4<f32>(((bitcast<vec4<f32>>(((w0_0_q & vec4<u32>(983040u)) | vec4<u32>(1258291200u))) - 8388608.0) * (w0_0_scale * 1.52587890625e-5) + w0_0_offset));
-      rhs_tile[(w0_0_k + 5u) * 17u + w0_0_o / 4u] = vec4<f32>(((bitcast<vec4<f32>>((((w0_0_q >> vec4<u32>(20u)) & vec4<u32>(15u)) | vec4<u32>(1258291200u))) - 8388608.0) * (w0_0_scale) + w0_0_offset));
-      rhs_tile[(w0_0_k + 6u) * 17u + w0_0_o / 4u] = vec4<f32>(((bitcast<vec4<f32>>((((w0_0_q >> vec4<u32>(20u)) & vec4<u32>(240u)) | vec4<u32>(1258291200u))) - 8388608.0) * (w0_0_scale * 0.0625) + w0_0_offset));
-      rhs_tile[(w0_0_k + 7u) * 17u + w0_0_o / 4u] = vec4<f32>(((bitcast<vec4<f32>>((((w0_0_q >> vec4<u32>(20u)) & vec4<u32>(3840u)) | vec4<u32>(1258291200u))) - 8388608.0) * (w0_0_scale * 0.00390625) + w0_0_offset));
+      rhs_tile[w0_0_k * 17u + w0_0_o / 4u] = (bitcast<vec4<f32>>((w0_0_q & vec4<u32>(15u)) | vec4<u32>(1258291200u)) - 8388608.0f) * w0_0_scale + w0_0_offset;
+      rhs_tile[w0_0_k * 17u + w0_0_o / 4u + 17u] = (bitcast<vec4<f32>>((w0_0_q & vec4<u32>(240u)) | vec4<u32>(1258291200u)) - 8388608.0f) * (w0_0_scale * 0.0625f) + w0_0_offset;
+      rhs_tile[w0_0_k * 17u + w0_0_o / 4u + 34u] = (bitcast<vec4<f32>>((w0_0_q & vec4<u32>(3840u)) | vec4<u32>(1258291200u)) - 8388608.0f) * (w0_0_scale * 0.00390625f) + w0_0_offset;
+      rhs_tile[w0_0_k * 17u + w0_0_o / 4u + 51u] = (bitcast<vec4<f32>>((w0_0_q & vec4<u32>(61440u)) | vec4<u32>(1258291200u)) - 8388608.0f) * (w0_0_scale * 0.00024414063f) + w0_0_offset;
+      rhs_tile[w0_0_k * 17u + w0_0_o / 4u + 68u] = (bitcast<vec4<f32>>((w0_0_q & vec4<u32>(983040u)) | vec4<u32>(1258291200u)) - 8388608.0f) * (w0_0_scale * 1.5258789e-5f) + w0_0_offset;
+      rhs_tile[w0_0_k * 17u + w0_0_o / 4u + 85u] = (bitcast<vec4<f32>>(((w0_0_q >> vec4<u32>(20u)) & vec4<u32>(15u)) | vec4<u32>(1258291200u)) - 8388608.0f) * w0_0_scale + w0_0_offset;
+      rhs_tile[w0_0_k * 17u + w0_0_o / 4u + 102u] = (bitcast<vec4<f32>>(((w0_0_q >> vec4<u32>(20u)) & vec4<u32>(240u)) | vec4<u32>(1258291200u)) - 8388608.0f) * (w0_0_scale * 0.0625f) + w0_0_offset;
+      rhs_tile[w0_0_k * 17u + w0_0_o / 4u + 119u] = (bitcast<vec4<f32>>(((w0_0_q >> vec4<u32>(20u)) & vec4<u32>(3840u)) | vec4<u32>(1258291200u)) - 8388608.0f) * (w0_0_scale * 0.00390625f) + w0_0_offset;
     }
     workgroupBarrier();
     if k0 + 32u < k_end {
-      let a0_depth = min(k0 + 32u + a0_k, k_end - 4u);
-      a0_x0 = in_0[(a0_base0 + a0_depth) / 4u];
-      let a1_depth = min(k0 + 32u + a1_k, k_end - 4u);
-      a1_x0 = in_0[(a1_base0 + a1_depth) / 4u];
+      {
+        let step = min(k0 + 32u + a0_k, k_end - 4u);
+        a0_x0 = in_0[(a0_base0 + step) / 4u];
+      }
+      {
+        let step = min(k0 + 32u + a1_k, k_end - 4u);
+        a1_x0 = in_0[(a1_base0 + step) / 4u];
+      }
       {
         let chunk = min(k0 + 32u + w0_0_k, (k_end - 1u) / 8u * 8u);
         {
-          let bit = (chunk) * 4u;
+          let bit = chunk * 4u;
           w0_0_shift = bit % 32u;
           let word = w0_0_words + bit / 32u * p.size_13;
-          w0_0_w = in_1[(word) / 4u];
+          w0_0_w = in_1[word / 4u];
         }
         {
-          let pair = w0_0_scales + (chunk) / p.size_14 * p.size_13;
+          let pair = w0_0_scales + chunk / p.size_14 * p.size_13;
           if fuse_wide_scales_1 {
-            w0_0_s = scales_1[(2u * pair) / 4u];
+            w0_0_s = scales_1[2u * pair / 4u];
             w0_0_t = scales_1[(2u * pair + 4u) / 4u];
           } else {
-            w0_0_s = scales_1[(pair) / 4u];
+            w0_0_s = scales_1[pair / 4u];
           }
         }
       }
     }
-    update(&c, lhs_tile[ty + 0u], rhs_tile[tx + 0u]);
+    update(&c, lhs_tile[ty], rhs_tile[tx]);
     update(&c, lhs_tile[ty + 5u], rhs_tile[tx + 17u]);
     update(&c, lhs_tile[ty + 10u], rhs_tile[tx + 34u]);
     update(&c, lhs_tile[ty + 15u], rhs_tile[tx + 51u]);

@@ -21,8 +21,8 @@ struct Params {
 @group(0) @binding(4) var<storage, read_write> out_0: array<vec4<f32>>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
-
 const fuse_wide_scales_1 = false;
+
 fn scale_1(at: u32) -> vec2<f32> {
   if fuse_wide_scales_1 {
     return bitcast<vec2<f32>>(vec2<u32>(scales_1[2u * at / 4u][2u * at % 4u], scales_1[(2u * at + 1u) / 4u][(2u * at + 1u) % 4u]));

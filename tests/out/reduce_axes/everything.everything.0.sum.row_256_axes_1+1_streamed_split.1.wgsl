@@ -11,6 +11,7 @@ struct Params {
 @group(0) @binding(2) var<storage, read_write> out_0: array<f32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
+const fuse_rounds = 1u;
 
 var<workgroup> shared0: array<u32, 256>;
 
@@ -30,9 +31,13 @@ fn main(
   let k0 = row;
   let end = p.row_length;
   var left1_0 = f32();
-  // unroll
-  for (var other = lane; other < p.splits; other += 256u) {
-    left1_0 += bitcast<f32>(scratch[(0u * p.splits + other) * p.count + row]);
+  for (var other_0 = lane; other_0 < p.splits; other_0 += fuse_rounds * 256u) {
+    for (var round = 0u; round < fuse_rounds; round++) {
+      let other = other_0 + round * 256u;
+      if fuse_rounds == 1u || other < p.splits {
+        left1_0 += bitcast<f32>(scratch[(0u * p.splits + other) * p.count + row]);
+      }
+    }
   }
   shared0[local] = bitcast<u32>(left1_0);
   workgroupBarrier();

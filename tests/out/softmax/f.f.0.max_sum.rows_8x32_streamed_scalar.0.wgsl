@@ -15,6 +15,7 @@ struct Params {
 @group(0) @binding(2) var<storage, read_write> out_0: array<f32>;
 var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
+const fuse_rounds = 1u;
 
 fn fuse_is_nan1(x: f32) -> bool {
   return (bitcast<u32>(x) & u32(0x7fffffffu)) > u32(0x7f800000u);
@@ -61,12 +62,16 @@ fn main(
   let base0 = p.offset_0 + k0 * p.stride_0_0;
   let base1 = p.offset_1 + k0 * p.stride_1_0;
   var running1_0 = -2139095041i;
-  // unroll
-  for (var chunk = lane; chunk < end; chunk += 32u) {
-    let e0 = chunk;
-    let v0_0 = in_0[base0 + e0 * p.stride_0_1];
-    let own1_0_0 = fuse_max_key1(v0_0);
-    running1_0 = max(running1_0, own1_0_0);
+  for (var chunk_0 = lane; chunk_0 < end; chunk_0 += fuse_rounds * 32u) {
+    for (var round = 0u; round < fuse_rounds; round++) {
+      let chunk = chunk_0 + round * 32u;
+      if fuse_rounds == 1u || chunk < end {
+        let e0 = chunk;
+        let v0_0 = in_0[base0 + e0 * p.stride_0_1];
+        let own1_0_0 = fuse_max_key1(v0_0);
+        running1_0 = max(running1_0, own1_0_0);
+      }
+    }
   }
   shared0[local] = bitcast<u32>(running1_0);
   workgroupBarrier();
@@ -100,16 +105,20 @@ fn main(
   var running4_0 = f32();
   var lost4 = f32();
   let opaque = select(0u, 1u, p.row_length == 4294967295u);
-  // unroll
-  for (var chunk = lane; chunk < end; chunk += 32u) {
-    let e0 = chunk;
-    let v0_0 = in_0[base0 + e0 * p.stride_0_1];
-    let v2_0 = v0_0 - v1;
-    let v3_0 = exp(v2_0);
-    let own4_0_0 = v3_0;
-    let sum4 = fuse_hidden1(running4_0 + own4_0_0, opaque);
-    lost4 += fuse_lost1(running4_0, own4_0_0, sum4);
-    running4_0 = sum4;
+  for (var chunk_0 = lane; chunk_0 < end; chunk_0 += fuse_rounds * 32u) {
+    for (var round = 0u; round < fuse_rounds; round++) {
+      let chunk = chunk_0 + round * 32u;
+      if fuse_rounds == 1u || chunk < end {
+        let e0 = chunk;
+        let v0_0 = in_0[base0 + e0 * p.stride_0_1];
+        let v2_0 = v0_0 - v1;
+        let v3_0 = exp(v2_0);
+        let own4_0_0 = v3_0;
+        let sum4 = fuse_hidden1(running4_0 + own4_0_0, opaque);
+        lost4 += fuse_lost1(running4_0, own4_0_0, sum4);
+        running4_0 = sum4;
+      }
+    }
   }
   let restored4_0 = fuse_restored1(running4_0, lost4);
   shared1[local] = bitcast<u32>(restored4_0);
@@ -141,15 +150,19 @@ fn main(
   workgroupBarrier();
   let s1_0_0_all = bitcast<f32>(shared1[local - lane]);
   let v4 = s1_0_0_all;
-  // unroll
-  for (var chunk = lane; chunk < end; chunk += 32u) {
-    let e0 = chunk;
-    let v0_0 = in_0[base0 + e0 * p.stride_0_1];
-    let v2_0 = v0_0 - v1;
-    let v3_0 = exp(v2_0);
-    let v5_0 = v3_0 / v4;
-    if valid {
-      out_0[base1 + e0 * p.stride_1_1] = v5_0;
+  for (var chunk_0 = lane; chunk_0 < end; chunk_0 += fuse_rounds * 32u) {
+    for (var round = 0u; round < fuse_rounds; round++) {
+      let chunk = chunk_0 + round * 32u;
+      if fuse_rounds == 1u || chunk < end {
+        let e0 = chunk;
+        let v0_0 = in_0[base0 + e0 * p.stride_0_1];
+        let v2_0 = v0_0 - v1;
+        let v3_0 = exp(v2_0);
+        let v5_0 = v3_0 / v4;
+        if valid {
+          out_0[base1 + e0 * p.stride_1_1] = v5_0;
+        }
+      }
     }
   }
 }
