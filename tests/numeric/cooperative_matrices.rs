@@ -178,6 +178,16 @@ fn attention() {
     );
 }
 
+/// A literal number of keys, whose slices need no clamping.
+#[test]
+fn attention_to_whole_slices() {
+    check_attention(
+        "pub fn whole(q: f16[B, M, 32], k: f16[B, 128, 32], v: f16[B, 128, 32]) -> f16[B, M, 32] {
+            matmul(softmax(matmul(q, transpose(k)) * 0.125), v)
+        }",
+    );
+}
+
 /// Scores of hundreds, so that accumulators are rescaled while other rows of the workgroup are not.
 #[test]
 fn attention_with_growing_scores() {

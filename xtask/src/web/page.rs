@@ -25,10 +25,10 @@ const NAME: &str = "fuse_web_size";
 /// Hand-written files of the page.
 const FILES: &str = "benches/web_size/page";
 /// Upper bound for module and script together: the last accepted weight and a margin.
-const MOST_BYTES: usize = 129_400;
+const MOST_BYTES: usize = 127_500;
 /// Upper bounds and goals of what lazy tensors add: with functions compiled while the page was built, and with the compiler.
 /// Bounds are the last accepted weight and a margin.
-const LAZY: [(&str, usize, usize); 2] = [("auto", 66_000, 24 << 10), ("jit", 843_000, 512 << 10)];
+const LAZY: [(&str, usize, usize); 2] = [("auto", 66_000, 24 << 10), ("jit", 861_500, 512 << 10)];
 /// Goal for the page (`docs/web.md`).
 const GOAL_BYTES: usize = 64 << 10;
 /// Crates that modules must not contain: the compiler, and parts of wgpu that the browser replaces.
