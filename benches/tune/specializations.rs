@@ -10,7 +10,7 @@ use fuse_gpu::{
     AdapterKind, ControlFlow, Device, Error, Tuning,
     artifact::{
         Schedule, Variant,
-        constants::{ROUNDS, SWITCH},
+        constants::{self, SWITCH},
     },
 };
 
@@ -31,8 +31,8 @@ fn all() -> [(&'static str, &'static str, Tuning); 5] {
     let written = || Tuning::default().unroll(1);
     [
         ("as written", "", written()),
-        ("unroll 2", ROUNDS, written().unroll(2)),
-        ("unroll 4", ROUNDS, written().unroll(4)),
+        ("unroll 2", constants::ROUNDS, written().unroll(2)),
+        ("unroll 4", constants::ROUNDS, written().unroll(4)),
         ("if", SWITCH, written().control_flow(ControlFlow::If)),
         ("switch", SWITCH, written().control_flow(ControlFlow::Switch)),
     ]

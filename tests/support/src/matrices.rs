@@ -93,7 +93,6 @@ fn without_matrices(wgsl: &str, size: u32) -> String {
             output.push(line.to_owned());
             output.push("let subgroup = local / 32u;".to_owned());
             output.push("let subgroup_lane = local % 32u;".to_owned());
-            output.push(format!("var matrix_sums = array<f32, {}>();", each as usize * sums.len()));
         } else if let Some(sum) = declared_sum(line) {
             // Inside a loop, each iteration resets the accumulator.
             output.push(format!("for (var e = 0u; e < {each}u; e++) {{ matrix_sums[{}u + e] = 0.0; }}", place(sum)));
@@ -120,6 +119,10 @@ fn without_matrices(wgsl: &str, size: u32) -> String {
         }
     }
     let mut source = output.join("\n") + "\n";
+    // At module scope, for the functions of products that share an operand.
+    if !sums.is_empty() {
+        source += &format!("var<private> matrix_sums: array<f32, {}>;\n", each as usize * sums.len());
+    }
     if source.contains("exchanged[") {
         // A workgroup has at most 1024 invocations.
         source.insert_str(source.find("\n@compute").unwrap_or(0), "\nvar<workgroup> exchanged: array<f32, 1024>;");
