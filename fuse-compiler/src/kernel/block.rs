@@ -67,11 +67,6 @@ impl<'k> Block<'k> {
         self.statements.is_empty()
     }
 
-    /// True if this is one statement.
-    pub fn is_single(&self) -> bool {
-        self.statements.len() == 1
-    }
-
     /// A block with the statements that a closure adds.
     pub fn of(build: impl FnOnce(&mut Self)) -> Self {
         let mut block = Self::new();

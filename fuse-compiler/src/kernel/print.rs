@@ -82,7 +82,7 @@ pub fn structure(arena: &Arena, ty: Ty) -> String {
     arena.parts(ty, declaration).unwrap_or_else(|| unreachable!("{ty:?} is no structure"))
 }
 
-/// What differs between dialects in functions.
+/// The differences of dialects inside functions.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Mode<'c> {
     /// The checks of indices, if the shader has some.
@@ -402,7 +402,7 @@ impl Writer<'_> {
 
     /// An index into an array, checked if the shader checks indices.
     fn index(&mut self, base: u32, index: u32) {
-        match self.mode.checks.zip(self.length(base)) {
+        match self.mode.checks.and_then(|checks| Some((checks, self.length(base)?))) {
             Some((checks, length)) => {
                 let plain = |id| self.arena.value(id);
                 let place = checks.place(format!("{}[{}]", plain(base), plain(index)));

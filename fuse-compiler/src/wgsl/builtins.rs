@@ -19,11 +19,6 @@ use crate::{
     operations::{self, BinaryOp, Function, UnaryOp, Wgsl},
 };
 
-/// The WGSL type of `dtype` in a kernel.
-pub fn scalar_type(dtype: DType) -> &'static str {
-    Scalar::of(dtype).name()
-}
-
 /// The WGSL type of `lanes` values in a kernel.
 pub fn vector_type(dtype: DType, lanes: u32) -> String {
     vector_name(Scalar::of(dtype), lanes)

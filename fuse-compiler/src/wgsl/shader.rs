@@ -423,7 +423,8 @@ impl<'k> Shader<'k> {
         let inputs = || INPUTS[..3].iter().chain(subgroups);
         let mut main = print::block(self.arena, mode, &self.main, 1);
         if mode.checks.is_some() && self.coop_matrix > 0 {
-            // naga wants matrix operations in the entry point. Invocations that return early report nothing.
+            // In another function, parameters are not uniform for naga, and it refuses matrix operations after a return that
+            // depends on them. Invocations that return early report nothing.
             main += IndexChecks::REPORT;
         } else if mode.checks.is_some() {
             let parameters: Vec<String> = inputs().map(|(_, name, ty)| format!("{name}: {ty}")).collect();

@@ -326,12 +326,9 @@ impl<'a> MatmulKernel<'a> {
         self.products.iter().map(|product| self.sum(product, place)).collect()
     }
 
-    /// Accumulates the products of all depths of the workgroup.
+    /// Accumulates the products of all depths of the workgroup. While a step multiplies, the next slices are on their way into
+    /// registers.
     fn multiply(&mut self) {
-        if self.tile.shifted_at_edge() {
-            self.multiply_inside();
-            return;
-        }
         if self.tile.is_unstaged() {
             self.multiply_unstaged();
             return;
@@ -340,12 +337,20 @@ impl<'a> MatmulKernel<'a> {
         let (depth, k_groups) = (self.tile.depth, self.tile.k_groups());
         let mut b = Block::new();
         let movers = self.declare_movers(&mut b);
-        b.when(begin.lt(end), |b| movers.iter().for_each(|mover| mover.fetch(&mut self.shader, b, begin)));
+        let fetch = |shader: &mut Shader<'a>, b: &mut Block<'a>, step| {
+            movers.iter().for_each(|mover| mover.fetch(shader, b, step));
+        };
+        b.when(begin.lt(end), |b| fetch(&mut self.shader, b, begin));
         b.range("k0", begin, end, depth, |b, k0| {
             movers.iter().for_each(|mover| mover.fill(&mut self.shader, b, k0));
             b.workgroup_barrier();
             let next = k0 + depth;
-            b.when(next.lt(end), |b| movers.iter().for_each(|mover| mover.fetch(&mut self.shader, b, next)));
+            if self.tile.shifted_at_edge() {
+                // The last slices again, instead of a branch.
+                fetch(&mut self.shader, b, next.min(end - depth));
+            } else {
+                b.when(next.lt(end), |b| fetch(&mut self.shader, b, next));
+            }
             if k_groups > 1 {
                 self.multiply_slice_k(b, k0);
             } else if self.tile.coop_matrix().is_some() {

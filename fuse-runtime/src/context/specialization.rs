@@ -1,7 +1,7 @@
 //! Specializations: shaders adapted at run time.
 //!
 //! Input: a [`Pass`] and a [`Style`]. Output: the shader for the driver. It differs from the validated shader only by
-//! the [constants](fuse_artifact::constants) at its head.
+//! the [constants](fuse_artifact::constants) at its head, and by constant sizes in place of the uniform block.
 
 use std::{borrow::Cow, collections::HashSet};
 
@@ -65,20 +65,17 @@ impl Specialization {
     /// The shader of the pass in this specialization.
     pub(crate) fn text<'p>(&self, pass: &'p Pass) -> Cow<'p, str> {
         let mut text = pass.wgsl.text();
-        if let Some(flow) = self.style.control_flow {
-            text = text.replacen(&branches(flow.other()), &branches(flow), 1).into();
-        }
-        let mut set = |name: &str, default: &str, value: &str| {
-            text = text.replacen(&declaration(name, default), &declaration(name, value), 1).into();
-        };
+        let mut set = |before: String, after: String| text = text.replacen(&before, &after, 1).into();
+        let mut allow = |name: &str| set(declaration(name, false), declaration(name, true));
         if self.style.fast_math {
-            set(FAST_MATH, "false", "true");
+            allow(FAST_MATH);
         }
+        self.wide.iter().for_each(|&param| allow(&wide_scales(param)));
         if self.style.unroll > 1 {
-            set(ROUNDS, "1u", &format!("{}u", self.style.unroll));
+            set(declaration(ROUNDS, "1u"), declaration(ROUNDS, format_args!("{}u", self.style.unroll)));
         }
-        for &param in &self.wide {
-            set(&wide_scales(param), "false", "true");
+        if let Some(flow) = self.style.control_flow {
+            set(branches(flow.other()), branches(flow));
         }
         match &self.sizes {
             Some(words) => with_sizes(&text, pass, words).into(),

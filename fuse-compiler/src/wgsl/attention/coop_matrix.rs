@@ -22,7 +22,7 @@ use fuse_artifact::{
 
 use super::{Extents, Input, Source, begin, locate, output};
 use crate::{
-    kernel::{Arena, Block, Literal, Scalar, Ty, Val},
+    kernel::{Arena, Block, Scalar, Ty, Val},
     wgsl::{
         matrices::{HALVES, Keys, Matrices, Places, SIZE, declare_sums, multiply_keys},
         names::Names,
@@ -124,7 +124,7 @@ impl<'a, 'k> MatrixKernel<'a, 'k> {
         let queries = places.load_rows(b, queries, "q", [row_matrices, tile.depth / SIZE]);
         let outputs = declare_sums(arena, b, "o", [row_matrices, tile.columns / SIZE]);
         let mut row = |n: String| {
-            let [lowest, zero] = [LOWEST, 0.0].map(|value| arena.literal(Literal::F32(value)));
+            let [lowest, zero] = [LOWEST, 0.0].map(|value| arena.f32(value));
             let reference = b.var(format!("reference{n}"), lowest);
             let total = b.var(format!("total{n}"), zero);
             let peak = output::stores_rows(source.group)
@@ -134,11 +134,6 @@ impl<'a, 'k> MatrixKernel<'a, 'k> {
         let rows = (0..row_matrices).map(|r| [0, 1].map(|half| row(format!("{r}_{half}")))).collect();
         Self { source, tile, extents, arena, places, local, keys, slices, queries, outputs, rows, weights, grown }
     }
-
-    fn float(&self, value: f32) -> Val<'k> {
-        self.arena.literal(Literal::F32(value))
-    }
-
     fn negative_infinity(&self) -> Val<'k> {
         self.arena.name("negative_infinity", Ty::F32)
     }
@@ -202,7 +197,7 @@ impl<'a, 'k> MatrixKernel<'a, 'k> {
     /// Stores a row's exponentials to workgroup memory and accumulates their sum; returns the rescaling factor.
     fn weigh(&self, b: &mut Block<'k>, [r, half]: [usize; 2], scores: &Scores<'k>) -> Val<'k> {
         let (n, Row { reference, total, peak }) = (format!("{r}_{half}"), self.rows[r][half]);
-        let [one, slack, lowest] = [1.0, SLACK, LOWEST].map(|value| self.float(value));
+        let [one, slack, lowest] = [1.0, SLACK, LOWEST].map(|value| self.arena.f32(value));
         let scores = scores.iter().map(|of_matrix| of_matrix[half]);
         let most = scores.clone().reduce(Val::max).expect("a step has keys");
         let most = b.bind(format!("most{n}"), most);
@@ -214,7 +209,7 @@ impl<'a, 'k> MatrixKernel<'a, 'k> {
         }
         let factor = b.var(format!("factor{n}"), one);
         b.when(largest.gt(reference + slack), |b| {
-            b.set(factor, (reference - largest).call("exp", &[]));
+            b.set(factor, (reference - largest).exp());
             // Before the first score there is nothing to rescale.
             b.when(reference.gt(lowest), |b| b.set(self.grown.at(0), 1));
             b.set(reference, largest);
@@ -222,12 +217,12 @@ impl<'a, 'k> MatrixKernel<'a, 'k> {
         });
         let mut weights = vec![];
         for (m, score) in scores.enumerate() {
-            let weight = b.bind(format!("e{n}_{m}"), (score - reference.splat(LANES)).call("exp", &[]));
+            let weight = b.bind(format!("e{n}_{m}"), (score - reference.splat(LANES)).exp());
             b.set(self.places.weights(self.weights, [r, m, half]), weight.convert(Scalar::F16));
             weights.push(weight);
         }
         let sum = weights.into_iter().reduce(|x, y| x + y).expect("a step has keys");
-        b.set(total, total + self.arena.call("dot", &[sum, one.splat(LANES)], Ty::F32));
+        b.set(total, total + sum.dot(one.splat(LANES)));
         factor
     }
 
@@ -266,9 +261,9 @@ impl<'a, 'k> MatrixKernel<'a, 'k> {
         let sum = across_row(b, &format!("sum{n}"), total, |x, y| x + y);
         let row = b.bind(format!("row{n}"), self.places.row(r, half));
         // As in other schedules, rows that saw no key are marked.
-        let is_empty = reference.eq(self.float(LOWEST));
+        let is_empty = reference.eq(self.arena.f32(LOWEST));
         let rest = peak.map(|peak| {
-            let rest = is_empty.select(self.float(1.0), (reference - peak).call("exp", &[]));
+            let rest = is_empty.select(self.arena.f32(1.0), (reference - peak).exp());
             b.bind(format!("rest{n}"), rest)
         });
         let (largest, scaled_sum) = match (peak, rest) {

@@ -138,30 +138,12 @@ impl<'a> MatmulKernel<'a> {
         array.matrix_at(at, stride, order).load(Ty::matrix(matrix_size(self.tile), Scalar::F16, role))
     }
 
-    /// Multiplies along the whole depth, where all loads lie inside the operands. While a step multiplies, the next slices are
-    /// on their way into registers.
-    pub(super) fn multiply_inside(&mut self) {
-        let [begin, end] = ["k_begin", "k_end"].map(|name| self.index(name));
-        let (depth, mut b) = (self.tile.depth, Block::new());
-        let movers = self.declare_movers(&mut b);
-        b.when(begin.lt(end), |b| movers.iter().for_each(|mover| mover.fetch(&mut self.shader, b, begin)));
-        b.range("k0", begin, end, depth, |b, k0| {
-            movers.iter().for_each(|mover| mover.fill(&mut self.shader, b, k0));
-            b.workgroup_barrier();
-            let next = (k0 + depth).min(end - depth);
-            movers.iter().for_each(|mover| mover.fetch(&mut self.shader, b, next));
-            self.multiply_matrices(b);
-            b.workgroup_barrier();
-        });
-        self.main.append(&b);
-    }
-
     /// Binds this invocation's places in an operand and its slice, and declares the registers of its loads.
     pub(super) fn declare_lines(&mut self, b: &mut Block<'a>, side: Side) -> LineStage<'a> {
         let (operand, direction, extents) = (self.operand(side), self.direction(side), self.extents(side));
-        let (batch, origin) = (self.axes.batch as u8, self.index(side.origin()));
-        let (outer_axis, depth_axis) = if side == Side::Lhs { (batch, batch + 1) } else { (batch + 1, batch) };
-        let line_axis = if direction == Direction::Depth { outer_axis } else { depth_axis };
+        let origin = self.index(side.origin());
+        let [depth_axis, outer_axis] = side.axes(self.axes.batch);
+        let line_axis = if direction == Direction::Depth { outer_axis } else { depth_axis } as u8;
         let stride = self.line_stride(side, operand.loads()[0], line_axis);
         let mut source = Lines::bind(&mut self.shader, b, &operand, stride, &self.axes.batch());
         let (origin, advance) = match direction {
