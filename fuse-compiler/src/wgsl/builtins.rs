@@ -141,7 +141,7 @@ impl Helpers {
     /// `x as to`.
     pub fn cast<'k>(&mut self, from: DType, to: DType, x: Val<'k>) -> Val<'k> {
         let (arena, lanes) = (x.arena(), x.ty().lanes());
-        let float = |value: f32| arena.literal(Literal::F32(value)).splat(lanes);
+        let float = |value: f32| arena.f32(value).splat(lanes);
         let scalar = Scalar::of(to);
         match (from, to) {
             (DType::F32, DType::F16) => x.convert(Scalar::F16).convert(Scalar::F32),

@@ -30,7 +30,7 @@ pub(super) fn apply<'k>(
     }
     let arena = shader.arena();
     let integer = |value: i64| arena.literal(Literal::I32(value as i32));
-    let float = |value: f32| arena.literal(Literal::F32(value));
+    let float = |value| arena.f32(value);
     let first_query = b.bind("first_query", row0.convert(Scalar::I32));
     let last_query = b.bind("last_query", ((row0 + rows).min(extents.queries()) - 1).convert(Scalar::I32));
     let (values, loaded) = batch_values(walk, shader, extents, b);

@@ -5,7 +5,7 @@ use fuse_artifact::{DType, Slot, Uniform};
 use super::{COMPUTED, Extents};
 use crate::{
     fusion::{Group, Store, attention::is_of_row},
-    kernel::{Block, Function, Literal, Ty, Val},
+    kernel::{Block, Function, Ty, Val},
     wgsl::{
         epilogue::{Epilogue, declare_each, parameters, place_parameters},
         expr::emit,
@@ -112,7 +112,7 @@ pub(super) const fn finish(split: bool, lanes: u32) -> &'static str {
 fn declare_normalizer<'k>(shader: &mut Shader<'k>, extents: &Extents<'k>) {
     let arena = shader.arena();
     let total = arena.name("total", Ty::F32);
-    let [zero, one] = [0.0, 1.0].map(|value| arena.literal(Literal::F32(value)));
+    let [zero, one] = [0.0, 1.0].map(|value| arena.f32(value));
     let body = Block::of(|b| {
         b.when(total.eq(zero), |b| b.answer(extents.keys().eq(0).select(zero, shader.nan())));
         b.answer(one / total);
@@ -157,7 +157,7 @@ pub(super) fn declare_partial<'k>(shader: &mut Shader<'k>, extents: &Extents<'k>
         b.return_if(row.ge(rows));
         let at = b.bind("at", splits * count + line * ROW_WORDS);
         if lanes == 4 {
-            let zero = arena.literal(Literal::F32(0.0));
+            let zero = arena.f32(0.0);
             b.set(scratch.at(at / 4), arena.construct(Ty::of(COMPUTED, 4), &[largest, total, zero, zero]));
         } else {
             b.set(scratch.at(at), largest);
