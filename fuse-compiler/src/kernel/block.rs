@@ -199,8 +199,8 @@ impl<'k> Block<'k> {
         // Otherwise the last iteration may be partial.
         let full = count.is_some_and(|count| count.is_multiple_of(MOST_ROUNDS));
         self.range(&format!("{counter}_0"), begin, end, rounds * step, |b, first| {
-            b.range("round", begin.arena().u32(0), rounds, 1, |b, round| {
-                let value = b.bind(counter, first + round * step);
+            b.range("iteration", begin.arena().u32(0), rounds, 1, |b, iteration| {
+                let value = b.bind(counter, first + iteration * step);
                 b.when_some((!full).then(|| rounds.eq(1).or(value.lt(end))), |b| body(b, value));
             });
         });

@@ -1,4 +1,5 @@
-//! Verifier of kernels, for tests (feature `verify`): types, definitions before uses, barriers in uniform control flow.
+//! Verifier of kernels, for tests (feature `verify`): types, definitions before uses, names that hide no function,
+//! barriers in uniform control flow.
 //!
 //! Control flow is uniform if all invocations of a workgroup take it together. A value is uniform if it is equal in all
 //! of them: literals, uniform words, workgroup numbers, elements of read-only buffers at uniform indices, and
@@ -10,6 +11,16 @@ mod tests;
 use std::collections::{HashMap, HashSet};
 
 use super::{Arena, BinaryOp, Block, Expr, Function, Scalar, Statement, Ty, UnaryOp, Val, types::Compound};
+
+/// WGSL's functions, except those with capitals or digits in their names.
+#[rustfmt::skip]
+const BUILTIN_FUNCTIONS: &[&str] = &[
+    "abs", "acos", "acosh", "all", "any", "asin", "asinh", "atan", "atanh", "bitcast", "ceil", "clamp", "cos", "cosh",
+    "cross", "degrees", "determinant", "distance", "dot", "dpdx", "dpdy", "exp", "floor", "fma",
+    "fract", "frexp", "fwidth", "ldexp", "length", "log", "max", "min", "mix", "modf", "normalize", "pow",
+    "radians", "reflect", "refract", "round", "saturate", "select", "sign", "sin", "sinh", "smoothstep", "sqrt", "step",
+    "tan", "tanh", "transpose", "trunc",
+];
 
 /// A variable at module scope, or an input of the entry point.
 pub struct Global {
@@ -87,7 +98,7 @@ impl Module<'_, '_> {
             trial: 0,
         };
         for &(name, ty, uniform) in parameters {
-            walk.define(name, ty, uniform);
+            walk.define(name, ty, uniform)?;
         }
         walk.block(block)?;
         Ok(walk.effect)
@@ -131,14 +142,17 @@ struct Walk<'w, 'm, 'k> {
 }
 
 impl Walk<'_, '_, '_> {
-    fn define(&mut self, name: &str, ty: Ty, uniform: bool) -> usize {
+    fn define(&mut self, name: &str, ty: Ty, uniform: bool) -> Result<usize, String> {
+        if BUILTIN_FUNCTIONS.contains(&name) || self.module.functions.iter().any(|function| function.name == name) {
+            return Err(format!("`{name}` hides a function"));
+        }
         let number = self.locals;
         self.locals += 1;
         if !uniform {
             self.divergent.insert(number);
         }
         self.scopes.last_mut().expect("a scope").insert(name.to_owned(), Local { number, ty });
-        number
+        Ok(number)
     }
 
     fn local(&self, name: &str) -> Option<Local> {
@@ -183,7 +197,7 @@ impl Walk<'_, '_, '_> {
             let before = (self.divergent.clone(), uniform);
             self.scopes.push(HashMap::new());
             if let Some((name, ty)) = counter {
-                self.define(name, ty, uniform);
+                self.define(name, ty, uniform)?;
             }
             uniform &= condition(self)?;
             self.uniform = entry && uniform;
@@ -219,11 +233,11 @@ impl Walk<'_, '_, '_> {
         match statement {
             Statement::Let(name, value) => {
                 let uniform = self.value(*value)?;
-                self.define(name, value.ty(), uniform);
+                self.define(name, value.ty(), uniform)?;
             }
             Statement::Var(name, ty, value) => {
                 let uniform = value.map_or(Ok(true), |value| self.value(value))?;
-                self.define(name, *ty, uniform);
+                self.define(name, *ty, uniform)?;
             }
             Statement::Set(place, value) => {
                 let (_, uniform) = (self.expr(place.id())?, self.value(*value)?);

@@ -128,3 +128,15 @@ fn uniform_control_flow_may_have_barriers() {
     });
     assert_eq!(outcome, Ok(()));
 }
+
+#[test]
+fn names_hide_no_functions() {
+    for name in ["round", "step", "wait"] {
+        let fault = verified(|arena, b| {
+            b.bind(name, arena.u32(0));
+        });
+        assert_eq!(fault, Err(format!("`{name}` hides a function")));
+        let fault = verified(|arena, b| b.range(name, arena.u32(0), arena.u32(3), 1, |_, _| {}));
+        assert_eq!(fault, Err(format!("`{name}` hides a function")));
+    }
+}

@@ -160,11 +160,11 @@ impl<'k> ElementStage<'k> {
         let load_elements = if *stored { Operand::load_stored } else { Operand::load };
         for load in &self.loads {
             scope(b, load.takes_part.filter(|_| !repeats_last), |b| {
-                let step = step + load.step;
-                let step = b.bind("step", end.map_or(step, |end| step.min(end - depths)));
+                let start = step + load.step;
+                let start = b.bind("start", end.map_or(start, |end| start.min(end - depths)));
                 let outer = (origin.is_none()).then(|| b.bind("outer", (outer + load.outer).min(*extent - width)));
                 for &Register { access, base, value } in &load.registers {
-                    let offset = operand.advance(shader, access, axes[0], base, step);
+                    let offset = operand.advance(shader, access, axes[0], base, start);
                     let offset = outer.map_or(offset, |o| operand.advance(shader, access, axes[1], offset, o));
                     b.set(value, load_elements(operand, shader, access, offset));
                 }
