@@ -71,8 +71,8 @@ fn xv_read(at0: u32, at1: u32, at2: u32) -> vec4<f32> {
 fn store0_0(lane: u32, batch: u32, b0: u32, row0: u32, column0: u32) {
   var output = vec4<f32>();
   for (var x_0 = 0u; x_0 < 16u; x_0 += fuse_rounds) {
-    for (var round = 0u; round < fuse_rounds; round++) {
-      let x = x_0 + round;
+    for (var iteration = 0u; iteration < fuse_rounds; iteration++) {
+      let x = x_0 + iteration;
       output += parts[x * 8u + lane];
     }
   }
@@ -132,8 +132,8 @@ fn main(
     workgroupBarrier();
     var s0 = vec4<f32>();
     for (var x_0 = 0u; x_0 < 8u; x_0 += fuse_rounds) {
-      for (var round = 0u; round < fuse_rounds; round++) {
-        let x = x_0 + round;
+      for (var iteration = 0u; iteration < fuse_rounds; iteration++) {
+        let x = x_0 + iteration;
         s0 += parts[turn * 128u + group * 8u + x];
       }
     }
@@ -158,16 +158,16 @@ fn main(
   workgroupBarrier();
   var most0 = negative_infinity;
   for (var x_0 = 0u; x_0 < 16u; x_0 += fuse_rounds) {
-    for (var round = 0u; round < fuse_rounds; round++) {
-      let x = x_0 + round;
+    for (var iteration = 0u; iteration < fuse_rounds; iteration++) {
+      let x = x_0 + iteration;
       most0 = max(most0, group_rows[x].x);
     }
   }
   let common0 = select(most0, 0.0f, most0 < -3.4028234663852886e38f);
   var sum0 = 0.0f;
   for (var x_0 = 0u; x_0 < 16u; x_0 += fuse_rounds) {
-    for (var round = 0u; round < fuse_rounds; round++) {
-      let x = x_0 + round;
+    for (var iteration = 0u; iteration < fuse_rounds; iteration++) {
+      let x = x_0 + iteration;
       sum0 += group_rows[x].y * exp(group_rows[x].x - common0);
     }
   }

@@ -50,8 +50,8 @@ fn main(
   let share_step = p.count / p.extent_2;
   var largest = -bitcast<f32>(fuse_inf_bits);
   for (var s_0 = 0u; s_0 < p.splits; s_0 += fuse_rounds) {
-    for (var round = 0u; round < fuse_rounds; round++) {
-      let s = s_0 + round;
+    for (var iteration = 0u; iteration < fuse_rounds; iteration++) {
+      let s = s_0 + iteration;
       if fuse_rounds == 1u || s < p.splits {
         largest = max(largest, scratch[shares + s * share_step].x);
       }
@@ -61,8 +61,8 @@ fn main(
   var total = 0.0f;
   var output = vec4<f32>();
   for (var s_0 = 0u; s_0 < p.splits; s_0 += fuse_rounds) {
-    for (var round = 0u; round < fuse_rounds; round++) {
-      let s = s_0 + round;
+    for (var iteration = 0u; iteration < fuse_rounds; iteration++) {
+      let s = s_0 + iteration;
       if fuse_rounds == 1u || s < p.splits {
         let weight = exp(scratch[shares + s * share_step].x - reference);
         total += weight * scratch[shares + s * share_step].y;

@@ -137,14 +137,14 @@ fn main(
   var xv0_x2: vec4<f32>;
   for (var d0 = 0u; d0 < p.extent_4; d0 += 16u) {
     {
-      let step = d0 + xq0_k;
+      let start = d0 + xq0_k;
       let outer = min(row0 + xq0_o, p.extent_1 - 1u);
-      xq0_x0 = in_0[(xq_base0 + step + outer * p.stride_0_1) / 4u];
+      xq0_x0 = in_0[(xq_base0 + start + outer * p.stride_0_1) / 4u];
     }
     {
-      let step = d0 + xq1_k;
+      let start = d0 + xq1_k;
       let outer = min(row0 + xq1_o, p.extent_1 - 1u);
-      xq1_x0 = in_0[(xq_base0 + step + outer * p.stride_0_1) / 4u];
+      xq1_x0 = in_0[(xq_base0 + start + outer * p.stride_0_1) / 4u];
     }
     {
       let value = xq0_x0;
@@ -166,14 +166,14 @@ fn main(
   var o = Outputs();
   if key_begin < key_end {
     {
-      let step = xk0_k;
+      let start = xk0_k;
       let outer = min(key_begin + xk0_o, p.extent_3 - 1u);
-      xk0_x1 = in_1[(xk_base1 + step + outer * p.stride_1_2) / 4u];
+      xk0_x1 = in_1[(xk_base1 + start + outer * p.stride_1_2) / 4u];
     }
     {
-      let step = xk1_k;
+      let start = xk1_k;
       let outer = min(key_begin + xk1_o, p.extent_3 - 1u);
-      xk1_x1 = in_1[(xk_base1 + step + outer * p.stride_1_2) / 4u];
+      xk1_x1 = in_1[(xk_base1 + start + outer * p.stride_1_2) / 4u];
     }
   }
   for (var k0 = key_begin; k0 < key_end; k0 += 32u) {
@@ -196,20 +196,20 @@ fn main(
       workgroupBarrier();
       if d0 + 16u < p.extent_4 {
         {
-          let step = d0 + 16u + xk0_k;
+          let start = d0 + 16u + xk0_k;
           let outer = min(k0 + xk0_o, p.extent_3 - 1u);
-          xk0_x1 = in_1[(xk_base1 + step + outer * p.stride_1_2) / 4u];
+          xk0_x1 = in_1[(xk_base1 + start + outer * p.stride_1_2) / 4u];
         }
         {
-          let step = d0 + 16u + xk1_k;
+          let start = d0 + 16u + xk1_k;
           let outer = min(k0 + xk1_o, p.extent_3 - 1u);
-          xk1_x1 = in_1[(xk_base1 + step + outer * p.stride_1_2) / 4u];
+          xk1_x1 = in_1[(xk_base1 + start + outer * p.stride_1_2) / 4u];
         }
       } else {
         {
-          let step = min(k0 + xv0_k, p.extent_3 - 1u);
+          let start = min(k0 + xv0_k, p.extent_3 - 1u);
           let outer = min(xv0_o, p.extent_2 - 4u);
-          xv0_x2 = in_2[(xv_base2 + step * p.stride_2_1 + outer) / 4u];
+          xv0_x2 = in_2[(xv_base2 + start * p.stride_2_1 + outer) / 4u];
         }
       }
       let lhs0_0 = d0 * 8u + rows0;
@@ -250,8 +250,8 @@ fn main(
     workgroupBarrier();
     var larger0 = largest0;
     for (var x_0 = 0u; x_0 < 8u; x_0 += fuse_rounds) {
-      for (var round = 0u; round < fuse_rounds; round++) {
-        let x = x_0 + round;
+      for (var iteration = 0u; iteration < fuse_rounds; iteration++) {
+        let x = x_0 + iteration;
         larger0 = max(larger0, row_parts[x * 8u + rows0]);
       }
     }
@@ -280,21 +280,21 @@ fn main(
       workgroupBarrier();
       if v0 + 8u < 32u && k0 + v0 + 8u < key_end {
         {
-          let step = min(k0 + v0 + 8u + xv0_k, p.extent_3 - 1u);
+          let start = min(k0 + v0 + 8u + xv0_k, p.extent_3 - 1u);
           let outer = min(xv0_o, p.extent_2 - 4u);
-          xv0_x2 = in_2[(xv_base2 + step * p.stride_2_1 + outer) / 4u];
+          xv0_x2 = in_2[(xv_base2 + start * p.stride_2_1 + outer) / 4u];
         }
       } else {
         if k0 + 32u < key_end {
           {
-            let step = xk0_k;
+            let start = xk0_k;
             let outer = min(k0 + 32u + xk0_o, p.extent_3 - 1u);
-            xk0_x1 = in_1[(xk_base1 + step + outer * p.stride_1_2) / 4u];
+            xk0_x1 = in_1[(xk_base1 + start + outer * p.stride_1_2) / 4u];
           }
           {
-            let step = xk1_k;
+            let start = xk1_k;
             let outer = min(k0 + 32u + xk1_o, p.extent_3 - 1u);
-            xk1_x1 = in_1[(xk_base1 + step + outer * p.stride_1_2) / 4u];
+            xk1_x1 = in_1[(xk_base1 + start + outer * p.stride_1_2) / 4u];
           }
         }
       }
@@ -315,8 +315,8 @@ fn main(
   workgroupBarrier();
   var sum0 = vec4<f32>();
   for (var x_0 = 0u; x_0 < 8u; x_0 += fuse_rounds) {
-    for (var round = 0u; round < fuse_rounds; round++) {
-      let x = x_0 + round;
+    for (var iteration = 0u; iteration < fuse_rounds; iteration++) {
+      let x = x_0 + iteration;
       sum0 += row_parts[x * 8u + rows0];
     }
   }

@@ -220,84 +220,84 @@ fn main(
   var o = Outputs();
   if key_begin < key_end {
     {
-      let step = xk0_k;
+      let start = xk0_k;
       let outer = min(key_begin + xk0_o, p.extent_3 - 1u);
-      xk0_x1 = in_1[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+      xk0_x1 = in_1[xk_base1 + start * p.stride_1_1 + outer * p.stride_1_2];
     }
     {
-      let step = xk1_k;
+      let start = xk1_k;
       let outer = min(key_begin + xk1_o, p.extent_3 - 1u);
-      xk1_x1 = in_1[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+      xk1_x1 = in_1[xk_base1 + start * p.stride_1_1 + outer * p.stride_1_2];
     }
     {
-      let step = xk2_k;
+      let start = xk2_k;
       let outer = min(key_begin + xk2_o, p.extent_3 - 1u);
-      xk2_x1 = in_1[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+      xk2_x1 = in_1[xk_base1 + start * p.stride_1_1 + outer * p.stride_1_2];
     }
     {
-      let step = xk3_k;
+      let start = xk3_k;
       let outer = min(key_begin + xk3_o, p.extent_3 - 1u);
-      xk3_x1 = in_1[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+      xk3_x1 = in_1[xk_base1 + start * p.stride_1_1 + outer * p.stride_1_2];
     }
     {
-      let step = xk4_k;
+      let start = xk4_k;
       let outer = min(key_begin + xk4_o, p.extent_3 - 1u);
-      xk4_x1 = in_1[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+      xk4_x1 = in_1[xk_base1 + start * p.stride_1_1 + outer * p.stride_1_2];
     }
     {
-      let step = xk5_k;
+      let start = xk5_k;
       let outer = min(key_begin + xk5_o, p.extent_3 - 1u);
-      xk5_x1 = in_1[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+      xk5_x1 = in_1[xk_base1 + start * p.stride_1_1 + outer * p.stride_1_2];
     }
     {
-      let step = xk6_k;
+      let start = xk6_k;
       let outer = min(key_begin + xk6_o, p.extent_3 - 1u);
-      xk6_x1 = in_1[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+      xk6_x1 = in_1[xk_base1 + start * p.stride_1_1 + outer * p.stride_1_2];
     }
     {
-      let step = xk7_k;
+      let start = xk7_k;
       let outer = min(key_begin + xk7_o, p.extent_3 - 1u);
-      xk7_x1 = in_1[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+      xk7_x1 = in_1[xk_base1 + start * p.stride_1_1 + outer * p.stride_1_2];
     }
     {
-      let step = xq0_k;
+      let start = xq0_k;
       let outer = min(row0 + xq0_o, p.extent_1 - 1u);
-      xq0_x0 = in_0[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+      xq0_x0 = in_0[xq_base0 + start * p.stride_0_2 + outer * p.stride_0_1];
     }
     {
-      let step = xq1_k;
+      let start = xq1_k;
       let outer = min(row0 + xq1_o, p.extent_1 - 1u);
-      xq1_x0 = in_0[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+      xq1_x0 = in_0[xq_base0 + start * p.stride_0_2 + outer * p.stride_0_1];
     }
     {
-      let step = xq2_k;
+      let start = xq2_k;
       let outer = min(row0 + xq2_o, p.extent_1 - 1u);
-      xq2_x0 = in_0[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+      xq2_x0 = in_0[xq_base0 + start * p.stride_0_2 + outer * p.stride_0_1];
     }
     {
-      let step = xq3_k;
+      let start = xq3_k;
       let outer = min(row0 + xq3_o, p.extent_1 - 1u);
-      xq3_x0 = in_0[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+      xq3_x0 = in_0[xq_base0 + start * p.stride_0_2 + outer * p.stride_0_1];
     }
     {
-      let step = xq4_k;
+      let start = xq4_k;
       let outer = min(row0 + xq4_o, p.extent_1 - 1u);
-      xq4_x0 = in_0[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+      xq4_x0 = in_0[xq_base0 + start * p.stride_0_2 + outer * p.stride_0_1];
     }
     {
-      let step = xq5_k;
+      let start = xq5_k;
       let outer = min(row0 + xq5_o, p.extent_1 - 1u);
-      xq5_x0 = in_0[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+      xq5_x0 = in_0[xq_base0 + start * p.stride_0_2 + outer * p.stride_0_1];
     }
     {
-      let step = xq6_k;
+      let start = xq6_k;
       let outer = min(row0 + xq6_o, p.extent_1 - 1u);
-      xq6_x0 = in_0[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+      xq6_x0 = in_0[xq_base0 + start * p.stride_0_2 + outer * p.stride_0_1];
     }
     {
-      let step = xq7_k;
+      let start = xq7_k;
       let outer = min(row0 + xq7_o, p.extent_1 - 1u);
-      xq7_x0 = in_0[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+      xq7_x0 = in_0[xq_base0 + start * p.stride_0_2 + outer * p.stride_0_1];
     }
   }
   for (var k0 = key_begin; k0 < key_end; k0 += 32u) {
@@ -370,125 +370,125 @@ fn main(
       workgroupBarrier();
       if d0 + 16u < p.extent_4 {
         {
-          let step = d0 + 16u + xk0_k;
+          let start = d0 + 16u + xk0_k;
           let outer = min(k0 + xk0_o, p.extent_3 - 1u);
-          xk0_x1 = in_1[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+          xk0_x1 = in_1[xk_base1 + start * p.stride_1_1 + outer * p.stride_1_2];
         }
         {
-          let step = d0 + 16u + xk1_k;
+          let start = d0 + 16u + xk1_k;
           let outer = min(k0 + xk1_o, p.extent_3 - 1u);
-          xk1_x1 = in_1[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+          xk1_x1 = in_1[xk_base1 + start * p.stride_1_1 + outer * p.stride_1_2];
         }
         {
-          let step = d0 + 16u + xk2_k;
+          let start = d0 + 16u + xk2_k;
           let outer = min(k0 + xk2_o, p.extent_3 - 1u);
-          xk2_x1 = in_1[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+          xk2_x1 = in_1[xk_base1 + start * p.stride_1_1 + outer * p.stride_1_2];
         }
         {
-          let step = d0 + 16u + xk3_k;
+          let start = d0 + 16u + xk3_k;
           let outer = min(k0 + xk3_o, p.extent_3 - 1u);
-          xk3_x1 = in_1[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+          xk3_x1 = in_1[xk_base1 + start * p.stride_1_1 + outer * p.stride_1_2];
         }
         {
-          let step = d0 + 16u + xk4_k;
+          let start = d0 + 16u + xk4_k;
           let outer = min(k0 + xk4_o, p.extent_3 - 1u);
-          xk4_x1 = in_1[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+          xk4_x1 = in_1[xk_base1 + start * p.stride_1_1 + outer * p.stride_1_2];
         }
         {
-          let step = d0 + 16u + xk5_k;
+          let start = d0 + 16u + xk5_k;
           let outer = min(k0 + xk5_o, p.extent_3 - 1u);
-          xk5_x1 = in_1[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+          xk5_x1 = in_1[xk_base1 + start * p.stride_1_1 + outer * p.stride_1_2];
         }
         {
-          let step = d0 + 16u + xk6_k;
+          let start = d0 + 16u + xk6_k;
           let outer = min(k0 + xk6_o, p.extent_3 - 1u);
-          xk6_x1 = in_1[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+          xk6_x1 = in_1[xk_base1 + start * p.stride_1_1 + outer * p.stride_1_2];
         }
         {
-          let step = d0 + 16u + xk7_k;
+          let start = d0 + 16u + xk7_k;
           let outer = min(k0 + xk7_o, p.extent_3 - 1u);
-          xk7_x1 = in_1[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+          xk7_x1 = in_1[xk_base1 + start * p.stride_1_1 + outer * p.stride_1_2];
         }
         {
-          let step = d0 + 16u + xq0_k;
+          let start = d0 + 16u + xq0_k;
           let outer = min(row0 + xq0_o, p.extent_1 - 1u);
-          xq0_x0 = in_0[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+          xq0_x0 = in_0[xq_base0 + start * p.stride_0_2 + outer * p.stride_0_1];
         }
         {
-          let step = d0 + 16u + xq1_k;
+          let start = d0 + 16u + xq1_k;
           let outer = min(row0 + xq1_o, p.extent_1 - 1u);
-          xq1_x0 = in_0[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+          xq1_x0 = in_0[xq_base0 + start * p.stride_0_2 + outer * p.stride_0_1];
         }
         {
-          let step = d0 + 16u + xq2_k;
+          let start = d0 + 16u + xq2_k;
           let outer = min(row0 + xq2_o, p.extent_1 - 1u);
-          xq2_x0 = in_0[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+          xq2_x0 = in_0[xq_base0 + start * p.stride_0_2 + outer * p.stride_0_1];
         }
         {
-          let step = d0 + 16u + xq3_k;
+          let start = d0 + 16u + xq3_k;
           let outer = min(row0 + xq3_o, p.extent_1 - 1u);
-          xq3_x0 = in_0[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+          xq3_x0 = in_0[xq_base0 + start * p.stride_0_2 + outer * p.stride_0_1];
         }
         {
-          let step = d0 + 16u + xq4_k;
+          let start = d0 + 16u + xq4_k;
           let outer = min(row0 + xq4_o, p.extent_1 - 1u);
-          xq4_x0 = in_0[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+          xq4_x0 = in_0[xq_base0 + start * p.stride_0_2 + outer * p.stride_0_1];
         }
         {
-          let step = d0 + 16u + xq5_k;
+          let start = d0 + 16u + xq5_k;
           let outer = min(row0 + xq5_o, p.extent_1 - 1u);
-          xq5_x0 = in_0[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+          xq5_x0 = in_0[xq_base0 + start * p.stride_0_2 + outer * p.stride_0_1];
         }
         {
-          let step = d0 + 16u + xq6_k;
+          let start = d0 + 16u + xq6_k;
           let outer = min(row0 + xq6_o, p.extent_1 - 1u);
-          xq6_x0 = in_0[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+          xq6_x0 = in_0[xq_base0 + start * p.stride_0_2 + outer * p.stride_0_1];
         }
         {
-          let step = d0 + 16u + xq7_k;
+          let start = d0 + 16u + xq7_k;
           let outer = min(row0 + xq7_o, p.extent_1 - 1u);
-          xq7_x0 = in_0[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+          xq7_x0 = in_0[xq_base0 + start * p.stride_0_2 + outer * p.stride_0_1];
         }
       } else {
         {
-          let step = min(k0 + xv0_k, p.extent_3 - 1u);
+          let start = min(k0 + xv0_k, p.extent_3 - 1u);
           let outer = min(xv0_o, p.extent_2 - 1u);
-          xv0_x2 = in_2[xv_base2 + step * p.stride_2_1 + outer * p.stride_2_2];
+          xv0_x2 = in_2[xv_base2 + start * p.stride_2_1 + outer * p.stride_2_2];
         }
         {
-          let step = min(k0 + xv1_k, p.extent_3 - 1u);
+          let start = min(k0 + xv1_k, p.extent_3 - 1u);
           let outer = min(xv1_o, p.extent_2 - 1u);
-          xv1_x2 = in_2[xv_base2 + step * p.stride_2_1 + outer * p.stride_2_2];
+          xv1_x2 = in_2[xv_base2 + start * p.stride_2_1 + outer * p.stride_2_2];
         }
         {
-          let step = min(k0 + xv2_k, p.extent_3 - 1u);
+          let start = min(k0 + xv2_k, p.extent_3 - 1u);
           let outer = min(xv2_o, p.extent_2 - 1u);
-          xv2_x2 = in_2[xv_base2 + step * p.stride_2_1 + outer * p.stride_2_2];
+          xv2_x2 = in_2[xv_base2 + start * p.stride_2_1 + outer * p.stride_2_2];
         }
         {
-          let step = min(k0 + xv3_k, p.extent_3 - 1u);
+          let start = min(k0 + xv3_k, p.extent_3 - 1u);
           let outer = min(xv3_o, p.extent_2 - 1u);
-          xv3_x2 = in_2[xv_base2 + step * p.stride_2_1 + outer * p.stride_2_2];
+          xv3_x2 = in_2[xv_base2 + start * p.stride_2_1 + outer * p.stride_2_2];
         }
         {
-          let step = min(k0 + xv4_k, p.extent_3 - 1u);
+          let start = min(k0 + xv4_k, p.extent_3 - 1u);
           let outer = min(xv4_o, p.extent_2 - 1u);
-          xv4_x2 = in_2[xv_base2 + step * p.stride_2_1 + outer * p.stride_2_2];
+          xv4_x2 = in_2[xv_base2 + start * p.stride_2_1 + outer * p.stride_2_2];
         }
         {
-          let step = min(k0 + xv5_k, p.extent_3 - 1u);
+          let start = min(k0 + xv5_k, p.extent_3 - 1u);
           let outer = min(xv5_o, p.extent_2 - 1u);
-          xv5_x2 = in_2[xv_base2 + step * p.stride_2_1 + outer * p.stride_2_2];
+          xv5_x2 = in_2[xv_base2 + start * p.stride_2_1 + outer * p.stride_2_2];
         }
         {
-          let step = min(k0 + xv6_k, p.extent_3 - 1u);
+          let start = min(k0 + xv6_k, p.extent_3 - 1u);
           let outer = min(xv6_o, p.extent_2 - 1u);
-          xv6_x2 = in_2[xv_base2 + step * p.stride_2_1 + outer * p.stride_2_2];
+          xv6_x2 = in_2[xv_base2 + start * p.stride_2_1 + outer * p.stride_2_2];
         }
         {
-          let step = min(k0 + xv7_k, p.extent_3 - 1u);
+          let start = min(k0 + xv7_k, p.extent_3 - 1u);
           let outer = min(xv7_o, p.extent_2 - 1u);
-          xv7_x2 = in_2[xv_base2 + step * p.stride_2_1 + outer * p.stride_2_2];
+          xv7_x2 = in_2[xv_base2 + start * p.stride_2_1 + outer * p.stride_2_2];
         }
       }
       let lhs0_0 = rows0;
@@ -532,8 +532,8 @@ fn main(
     workgroupBarrier();
     var larger0 = largest0;
     for (var x_0 = 0u; x_0 < 8u; x_0 += fuse_rounds) {
-      for (var round = 0u; round < fuse_rounds; round++) {
-        let x = x_0 + round;
+      for (var iteration = 0u; iteration < fuse_rounds; iteration++) {
+        let x = x_0 + iteration;
         larger0 = max(larger0, weights[x * 8u + rows0]);
       }
     }
@@ -595,126 +595,126 @@ fn main(
       workgroupBarrier();
       if v0 + 8u < 32u && k0 + v0 + 8u < key_end {
         {
-          let step = min(k0 + v0 + 8u + xv0_k, p.extent_3 - 1u);
+          let start = min(k0 + v0 + 8u + xv0_k, p.extent_3 - 1u);
           let outer = min(xv0_o, p.extent_2 - 1u);
-          xv0_x2 = in_2[xv_base2 + step * p.stride_2_1 + outer * p.stride_2_2];
+          xv0_x2 = in_2[xv_base2 + start * p.stride_2_1 + outer * p.stride_2_2];
         }
         {
-          let step = min(k0 + v0 + 8u + xv1_k, p.extent_3 - 1u);
+          let start = min(k0 + v0 + 8u + xv1_k, p.extent_3 - 1u);
           let outer = min(xv1_o, p.extent_2 - 1u);
-          xv1_x2 = in_2[xv_base2 + step * p.stride_2_1 + outer * p.stride_2_2];
+          xv1_x2 = in_2[xv_base2 + start * p.stride_2_1 + outer * p.stride_2_2];
         }
         {
-          let step = min(k0 + v0 + 8u + xv2_k, p.extent_3 - 1u);
+          let start = min(k0 + v0 + 8u + xv2_k, p.extent_3 - 1u);
           let outer = min(xv2_o, p.extent_2 - 1u);
-          xv2_x2 = in_2[xv_base2 + step * p.stride_2_1 + outer * p.stride_2_2];
+          xv2_x2 = in_2[xv_base2 + start * p.stride_2_1 + outer * p.stride_2_2];
         }
         {
-          let step = min(k0 + v0 + 8u + xv3_k, p.extent_3 - 1u);
+          let start = min(k0 + v0 + 8u + xv3_k, p.extent_3 - 1u);
           let outer = min(xv3_o, p.extent_2 - 1u);
-          xv3_x2 = in_2[xv_base2 + step * p.stride_2_1 + outer * p.stride_2_2];
+          xv3_x2 = in_2[xv_base2 + start * p.stride_2_1 + outer * p.stride_2_2];
         }
         {
-          let step = min(k0 + v0 + 8u + xv4_k, p.extent_3 - 1u);
+          let start = min(k0 + v0 + 8u + xv4_k, p.extent_3 - 1u);
           let outer = min(xv4_o, p.extent_2 - 1u);
-          xv4_x2 = in_2[xv_base2 + step * p.stride_2_1 + outer * p.stride_2_2];
+          xv4_x2 = in_2[xv_base2 + start * p.stride_2_1 + outer * p.stride_2_2];
         }
         {
-          let step = min(k0 + v0 + 8u + xv5_k, p.extent_3 - 1u);
+          let start = min(k0 + v0 + 8u + xv5_k, p.extent_3 - 1u);
           let outer = min(xv5_o, p.extent_2 - 1u);
-          xv5_x2 = in_2[xv_base2 + step * p.stride_2_1 + outer * p.stride_2_2];
+          xv5_x2 = in_2[xv_base2 + start * p.stride_2_1 + outer * p.stride_2_2];
         }
         {
-          let step = min(k0 + v0 + 8u + xv6_k, p.extent_3 - 1u);
+          let start = min(k0 + v0 + 8u + xv6_k, p.extent_3 - 1u);
           let outer = min(xv6_o, p.extent_2 - 1u);
-          xv6_x2 = in_2[xv_base2 + step * p.stride_2_1 + outer * p.stride_2_2];
+          xv6_x2 = in_2[xv_base2 + start * p.stride_2_1 + outer * p.stride_2_2];
         }
         {
-          let step = min(k0 + v0 + 8u + xv7_k, p.extent_3 - 1u);
+          let start = min(k0 + v0 + 8u + xv7_k, p.extent_3 - 1u);
           let outer = min(xv7_o, p.extent_2 - 1u);
-          xv7_x2 = in_2[xv_base2 + step * p.stride_2_1 + outer * p.stride_2_2];
+          xv7_x2 = in_2[xv_base2 + start * p.stride_2_1 + outer * p.stride_2_2];
         }
       } else {
         if k0 + 32u < key_end {
           {
-            let step = xk0_k;
+            let start = xk0_k;
             let outer = min(k0 + 32u + xk0_o, p.extent_3 - 1u);
-            xk0_x1 = in_1[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+            xk0_x1 = in_1[xk_base1 + start * p.stride_1_1 + outer * p.stride_1_2];
           }
           {
-            let step = xk1_k;
+            let start = xk1_k;
             let outer = min(k0 + 32u + xk1_o, p.extent_3 - 1u);
-            xk1_x1 = in_1[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+            xk1_x1 = in_1[xk_base1 + start * p.stride_1_1 + outer * p.stride_1_2];
           }
           {
-            let step = xk2_k;
+            let start = xk2_k;
             let outer = min(k0 + 32u + xk2_o, p.extent_3 - 1u);
-            xk2_x1 = in_1[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+            xk2_x1 = in_1[xk_base1 + start * p.stride_1_1 + outer * p.stride_1_2];
           }
           {
-            let step = xk3_k;
+            let start = xk3_k;
             let outer = min(k0 + 32u + xk3_o, p.extent_3 - 1u);
-            xk3_x1 = in_1[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+            xk3_x1 = in_1[xk_base1 + start * p.stride_1_1 + outer * p.stride_1_2];
           }
           {
-            let step = xk4_k;
+            let start = xk4_k;
             let outer = min(k0 + 32u + xk4_o, p.extent_3 - 1u);
-            xk4_x1 = in_1[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+            xk4_x1 = in_1[xk_base1 + start * p.stride_1_1 + outer * p.stride_1_2];
           }
           {
-            let step = xk5_k;
+            let start = xk5_k;
             let outer = min(k0 + 32u + xk5_o, p.extent_3 - 1u);
-            xk5_x1 = in_1[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+            xk5_x1 = in_1[xk_base1 + start * p.stride_1_1 + outer * p.stride_1_2];
           }
           {
-            let step = xk6_k;
+            let start = xk6_k;
             let outer = min(k0 + 32u + xk6_o, p.extent_3 - 1u);
-            xk6_x1 = in_1[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+            xk6_x1 = in_1[xk_base1 + start * p.stride_1_1 + outer * p.stride_1_2];
           }
           {
-            let step = xk7_k;
+            let start = xk7_k;
             let outer = min(k0 + 32u + xk7_o, p.extent_3 - 1u);
-            xk7_x1 = in_1[xk_base1 + step * p.stride_1_1 + outer * p.stride_1_2];
+            xk7_x1 = in_1[xk_base1 + start * p.stride_1_1 + outer * p.stride_1_2];
           }
           {
-            let step = xq0_k;
+            let start = xq0_k;
             let outer = min(row0 + xq0_o, p.extent_1 - 1u);
-            xq0_x0 = in_0[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+            xq0_x0 = in_0[xq_base0 + start * p.stride_0_2 + outer * p.stride_0_1];
           }
           {
-            let step = xq1_k;
+            let start = xq1_k;
             let outer = min(row0 + xq1_o, p.extent_1 - 1u);
-            xq1_x0 = in_0[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+            xq1_x0 = in_0[xq_base0 + start * p.stride_0_2 + outer * p.stride_0_1];
           }
           {
-            let step = xq2_k;
+            let start = xq2_k;
             let outer = min(row0 + xq2_o, p.extent_1 - 1u);
-            xq2_x0 = in_0[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+            xq2_x0 = in_0[xq_base0 + start * p.stride_0_2 + outer * p.stride_0_1];
           }
           {
-            let step = xq3_k;
+            let start = xq3_k;
             let outer = min(row0 + xq3_o, p.extent_1 - 1u);
-            xq3_x0 = in_0[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+            xq3_x0 = in_0[xq_base0 + start * p.stride_0_2 + outer * p.stride_0_1];
           }
           {
-            let step = xq4_k;
+            let start = xq4_k;
             let outer = min(row0 + xq4_o, p.extent_1 - 1u);
-            xq4_x0 = in_0[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+            xq4_x0 = in_0[xq_base0 + start * p.stride_0_2 + outer * p.stride_0_1];
           }
           {
-            let step = xq5_k;
+            let start = xq5_k;
             let outer = min(row0 + xq5_o, p.extent_1 - 1u);
-            xq5_x0 = in_0[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+            xq5_x0 = in_0[xq_base0 + start * p.stride_0_2 + outer * p.stride_0_1];
           }
           {
-            let step = xq6_k;
+            let start = xq6_k;
             let outer = min(row0 + xq6_o, p.extent_1 - 1u);
-            xq6_x0 = in_0[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+            xq6_x0 = in_0[xq_base0 + start * p.stride_0_2 + outer * p.stride_0_1];
           }
           {
-            let step = xq7_k;
+            let start = xq7_k;
             let outer = min(row0 + xq7_o, p.extent_1 - 1u);
-            xq7_x0 = in_0[xq_base0 + step * p.stride_0_2 + outer * p.stride_0_1];
+            xq7_x0 = in_0[xq_base0 + start * p.stride_0_2 + outer * p.stride_0_1];
           }
         }
       }
@@ -735,8 +735,8 @@ fn main(
   workgroupBarrier();
   var sum0 = vec4<f32>();
   for (var x_0 = 0u; x_0 < 8u; x_0 += fuse_rounds) {
-    for (var round = 0u; round < fuse_rounds; round++) {
-      let x = x_0 + round;
+    for (var iteration = 0u; iteration < fuse_rounds; iteration++) {
+      let x = x_0 + iteration;
       sum0 += weights[x * 8u + rows0];
     }
   }

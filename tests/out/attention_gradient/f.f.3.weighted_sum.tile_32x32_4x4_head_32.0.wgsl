@@ -166,14 +166,14 @@ fn main(
   var o1 = Outputs();
   if key_begin < key_end {
     {
-      let step = min(xa0_k, p.extent_4 - 4u);
+      let start = min(xa0_k, p.extent_4 - 4u);
       let outer = min(row0 + xa0_o, p.extent_1 - 1u);
-      xa0_x0 = in_0[(xa_base0 + step + outer * p.stride_0_1) / 4u];
+      xa0_x0 = in_0[(xa_base0 + start + outer * p.stride_0_1) / 4u];
     }
     {
-      let step = min(xb0_k, p.extent_4 - 4u);
+      let start = min(xb0_k, p.extent_4 - 4u);
       let outer = min(key_begin + xb0_o, p.extent_3 - 1u);
-      xb0_x1 = in_1[(xb_base1 + step + outer * p.stride_1_2) / 4u];
+      xb0_x1 = in_1[(xb_base1 + start + outer * p.stride_1_2) / 4u];
     }
   }
   for (var k0 = key_begin; k0 < key_end; k0 += 32u) {
@@ -196,25 +196,25 @@ fn main(
       workgroupBarrier();
       if d0 + 8u < p.extent_4 {
         {
-          let step = min(d0 + 8u + xa0_k, p.extent_4 - 4u);
+          let start = min(d0 + 8u + xa0_k, p.extent_4 - 4u);
           let outer = min(row0 + xa0_o, p.extent_1 - 1u);
-          xa0_x0 = in_0[(xa_base0 + step + outer * p.stride_0_1) / 4u];
+          xa0_x0 = in_0[(xa_base0 + start + outer * p.stride_0_1) / 4u];
         }
         {
-          let step = min(d0 + 8u + xb0_k, p.extent_4 - 4u);
+          let start = min(d0 + 8u + xb0_k, p.extent_4 - 4u);
           let outer = min(k0 + xb0_o, p.extent_3 - 1u);
-          xb0_x1 = in_1[(xb_base1 + step + outer * p.stride_1_2) / 4u];
+          xb0_x1 = in_1[(xb_base1 + start + outer * p.stride_1_2) / 4u];
         }
       } else {
         {
-          let step = min(xc0_k, p.extent_5 - 4u);
+          let start = min(xc0_k, p.extent_5 - 4u);
           let outer = min(row0 + xc0_o, p.extent_1 - 1u);
-          xc0_x2 = in_2[(xc_base2 + step + outer * p.stride_2_1) / 4u];
+          xc0_x2 = in_2[(xc_base2 + start + outer * p.stride_2_1) / 4u];
         }
         {
-          let step = min(xd0_k, p.extent_5 - 4u);
+          let start = min(xd0_k, p.extent_5 - 4u);
           let outer = min(k0 + xd0_o, p.extent_3 - 1u);
-          xd0_x3 = in_3[(xd_base3 + step + outer * p.stride_3_2) / 4u];
+          xd0_x3 = in_3[(xd_base3 + start + outer * p.stride_3_2) / 4u];
         }
       }
       let lhs0_0 = rows0 ^ 0u;
@@ -248,20 +248,20 @@ fn main(
       workgroupBarrier();
       if d0 + 8u < p.extent_5 {
         {
-          let step = min(d0 + 8u + xc0_k, p.extent_5 - 4u);
+          let start = min(d0 + 8u + xc0_k, p.extent_5 - 4u);
           let outer = min(row0 + xc0_o, p.extent_1 - 1u);
-          xc0_x2 = in_2[(xc_base2 + step + outer * p.stride_2_1) / 4u];
+          xc0_x2 = in_2[(xc_base2 + start + outer * p.stride_2_1) / 4u];
         }
         {
-          let step = min(d0 + 8u + xd0_k, p.extent_5 - 4u);
+          let start = min(d0 + 8u + xd0_k, p.extent_5 - 4u);
           let outer = min(k0 + xd0_o, p.extent_3 - 1u);
-          xd0_x3 = in_3[(xd_base3 + step + outer * p.stride_3_2) / 4u];
+          xd0_x3 = in_3[(xd_base3 + start + outer * p.stride_3_2) / 4u];
         }
       } else {
         {
-          let step = min(k0 + xv0_k, p.extent_3 - 1u);
+          let start = min(k0 + xv0_k, p.extent_3 - 1u);
           let outer = min(xv0_o, p.extent_2 - 4u);
-          xv0_x4 = in_3[(xv_base4 + step * p.stride_4_1 + outer) / 4u];
+          xv0_x4 = in_3[(xv_base4 + start * p.stride_4_1 + outer) / 4u];
         }
       }
       let lhs0_0 = rows0 ^ 0u;
@@ -304,15 +304,15 @@ fn main(
       workgroupBarrier();
       if v0 + 8u < 32u && k0 + v0 + 8u < key_end {
         {
-          let step = min(k0 + v0 + 8u + xv0_k, p.extent_3 - 1u);
+          let start = min(k0 + v0 + 8u + xv0_k, p.extent_3 - 1u);
           let outer = min(xv0_o, p.extent_2 - 4u);
-          xv0_x4 = in_3[(xv_base4 + step * p.stride_4_1 + outer) / 4u];
+          xv0_x4 = in_3[(xv_base4 + start * p.stride_4_1 + outer) / 4u];
         }
       } else {
         {
-          let step = min(k0 + xw0_k, p.extent_3 - 1u);
+          let start = min(k0 + xw0_k, p.extent_3 - 1u);
           let outer = min(xw0_o, p.extent_2 - 4u);
-          xw0_x5 = in_1[(xw_base5 + step * p.stride_5_1 + outer) / 4u];
+          xw0_x5 = in_1[(xw_base5 + start * p.stride_5_1 + outer) / 4u];
         }
       }
       let at0_0 = v0 * 8u + (rows0 ^ (v0 / 4u % 8u));
@@ -340,21 +340,21 @@ fn main(
       workgroupBarrier();
       if v0 + 8u < 32u && k0 + v0 + 8u < key_end {
         {
-          let step = min(k0 + v0 + 8u + xw0_k, p.extent_3 - 1u);
+          let start = min(k0 + v0 + 8u + xw0_k, p.extent_3 - 1u);
           let outer = min(xw0_o, p.extent_2 - 4u);
-          xw0_x5 = in_1[(xw_base5 + step * p.stride_5_1 + outer) / 4u];
+          xw0_x5 = in_1[(xw_base5 + start * p.stride_5_1 + outer) / 4u];
         }
       } else {
         if k0 + 32u < key_end {
           {
-            let step = min(xa0_k, p.extent_4 - 4u);
+            let start = min(xa0_k, p.extent_4 - 4u);
             let outer = min(row0 + xa0_o, p.extent_1 - 1u);
-            xa0_x0 = in_0[(xa_base0 + step + outer * p.stride_0_1) / 4u];
+            xa0_x0 = in_0[(xa_base0 + start + outer * p.stride_0_1) / 4u];
           }
           {
-            let step = min(xb0_k, p.extent_4 - 4u);
+            let start = min(xb0_k, p.extent_4 - 4u);
             let outer = min(k0 + 32u + xb0_o, p.extent_3 - 1u);
-            xb0_x1 = in_1[(xb_base1 + step + outer * p.stride_1_2) / 4u];
+            xb0_x1 = in_1[(xb_base1 + start + outer * p.stride_1_2) / 4u];
           }
         }
       }

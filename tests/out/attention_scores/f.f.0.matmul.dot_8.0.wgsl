@@ -69,8 +69,8 @@ fn main(
   let b0 = batch_rest1;
   var sum = vec4<f32>();
   for (var depth_0 = lane * 4u; depth_0 < p.extent_4; depth_0 += fuse_rounds * 128u) {
-    for (var round = 0u; round < fuse_rounds; round++) {
-      let depth = depth_0 + round * 128u;
+    for (var iteration = 0u; iteration < fuse_rounds; iteration++) {
+      let depth = depth_0 + iteration * 128u;
       if fuse_rounds == 1u || depth < p.extent_4 {
         sum = fma(a_read(b0, b1, row, depth), b_read(b0, b1, depth, column), sum);
       }

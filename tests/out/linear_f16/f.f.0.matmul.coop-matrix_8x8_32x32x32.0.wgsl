@@ -118,20 +118,20 @@ fn main(
   var b1_x1: vec4<f16>;
   if k_begin < k_end {
     {
-      let step = min(k_begin + a0_k, k_end - 4u);
-      a0_x0 = in_0[(a0_base0 + step) / 4u];
+      let start = min(k_begin + a0_k, k_end - 4u);
+      a0_x0 = in_0[(a0_base0 + start) / 4u];
     }
     {
-      let step = min(k_begin + a1_k, k_end - 4u);
-      a1_x0 = in_0[(a1_base0 + step) / 4u];
+      let start = min(k_begin + a1_k, k_end - 4u);
+      a1_x0 = in_0[(a1_base0 + start) / 4u];
     }
     {
-      let step = min(k_begin + b0_k, k_end - 4u);
-      b0_x1 = in_1[(b0_base1 + step) / 4u];
+      let start = min(k_begin + b0_k, k_end - 4u);
+      b0_x1 = in_1[(b0_base1 + start) / 4u];
     }
     {
-      let step = min(k_begin + b1_k, k_end - 4u);
-      b1_x1 = in_1[(b1_base1 + step) / 4u];
+      let start = min(k_begin + b1_k, k_end - 4u);
+      b1_x1 = in_1[(b1_base1 + start) / 4u];
     }
   }
   for (var k0 = k_begin; k0 < k_end; k0 += 32u) {
@@ -154,20 +154,20 @@ fn main(
     workgroupBarrier();
     if k0 + 32u < k_end {
       {
-        let step = min(k0 + 32u + a0_k, k_end - 4u);
-        a0_x0 = in_0[(a0_base0 + step) / 4u];
+        let start = min(k0 + 32u + a0_k, k_end - 4u);
+        a0_x0 = in_0[(a0_base0 + start) / 4u];
       }
       {
-        let step = min(k0 + 32u + a1_k, k_end - 4u);
-        a1_x0 = in_0[(a1_base0 + step) / 4u];
+        let start = min(k0 + 32u + a1_k, k_end - 4u);
+        a1_x0 = in_0[(a1_base0 + start) / 4u];
       }
       {
-        let step = min(k0 + 32u + b0_k, k_end - 4u);
-        b0_x1 = in_1[(b0_base1 + step) / 4u];
+        let start = min(k0 + 32u + b0_k, k_end - 4u);
+        b0_x1 = in_1[(b0_base1 + start) / 4u];
       }
       {
-        let step = min(k0 + 32u + b1_k, k_end - 4u);
-        b1_x1 = in_1[(b1_base1 + step) / 4u];
+        let start = min(k0 + 32u + b1_k, k_end - 4u);
+        b1_x1 = in_1[(b1_base1 + start) / 4u];
       }
     }
     {

@@ -190,68 +190,68 @@ fn main(
   var b7_x1: f32;
   if k_begin < k_end {
     {
-      let step = min(k_begin + a0_k, k_end - 1u);
-      a0_x0 = in_0[a0_base0 + step * p.stride_0_1];
+      let start = min(k_begin + a0_k, k_end - 1u);
+      a0_x0 = in_0[a0_base0 + start * p.stride_0_1];
     }
     {
-      let step = min(k_begin + a1_k, k_end - 1u);
-      a1_x0 = in_0[a1_base0 + step * p.stride_0_1];
+      let start = min(k_begin + a1_k, k_end - 1u);
+      a1_x0 = in_0[a1_base0 + start * p.stride_0_1];
     }
     {
-      let step = min(k_begin + a2_k, k_end - 1u);
-      a2_x0 = in_0[a2_base0 + step * p.stride_0_1];
+      let start = min(k_begin + a2_k, k_end - 1u);
+      a2_x0 = in_0[a2_base0 + start * p.stride_0_1];
     }
     {
-      let step = min(k_begin + a3_k, k_end - 1u);
-      a3_x0 = in_0[a3_base0 + step * p.stride_0_1];
+      let start = min(k_begin + a3_k, k_end - 1u);
+      a3_x0 = in_0[a3_base0 + start * p.stride_0_1];
     }
     {
-      let step = min(k_begin + a4_k, k_end - 1u);
-      a4_x0 = in_0[a4_base0 + step * p.stride_0_1];
+      let start = min(k_begin + a4_k, k_end - 1u);
+      a4_x0 = in_0[a4_base0 + start * p.stride_0_1];
     }
     {
-      let step = min(k_begin + a5_k, k_end - 1u);
-      a5_x0 = in_0[a5_base0 + step * p.stride_0_1];
+      let start = min(k_begin + a5_k, k_end - 1u);
+      a5_x0 = in_0[a5_base0 + start * p.stride_0_1];
     }
     {
-      let step = min(k_begin + a6_k, k_end - 1u);
-      a6_x0 = in_0[a6_base0 + step * p.stride_0_1];
+      let start = min(k_begin + a6_k, k_end - 1u);
+      a6_x0 = in_0[a6_base0 + start * p.stride_0_1];
     }
     {
-      let step = min(k_begin + a7_k, k_end - 1u);
-      a7_x0 = in_0[a7_base0 + step * p.stride_0_1];
+      let start = min(k_begin + a7_k, k_end - 1u);
+      a7_x0 = in_0[a7_base0 + start * p.stride_0_1];
     }
     {
-      let step = min(k_begin + b0_k, k_end - 1u);
-      b0_x1 = in_1[b0_base1 + step * p.stride_1_0];
+      let start = min(k_begin + b0_k, k_end - 1u);
+      b0_x1 = in_1[b0_base1 + start * p.stride_1_0];
     }
     {
-      let step = min(k_begin + b1_k, k_end - 1u);
-      b1_x1 = in_1[b1_base1 + step * p.stride_1_0];
+      let start = min(k_begin + b1_k, k_end - 1u);
+      b1_x1 = in_1[b1_base1 + start * p.stride_1_0];
     }
     {
-      let step = min(k_begin + b2_k, k_end - 1u);
-      b2_x1 = in_1[b2_base1 + step * p.stride_1_0];
+      let start = min(k_begin + b2_k, k_end - 1u);
+      b2_x1 = in_1[b2_base1 + start * p.stride_1_0];
     }
     {
-      let step = min(k_begin + b3_k, k_end - 1u);
-      b3_x1 = in_1[b3_base1 + step * p.stride_1_0];
+      let start = min(k_begin + b3_k, k_end - 1u);
+      b3_x1 = in_1[b3_base1 + start * p.stride_1_0];
     }
     {
-      let step = min(k_begin + b4_k, k_end - 1u);
-      b4_x1 = in_1[b4_base1 + step * p.stride_1_0];
+      let start = min(k_begin + b4_k, k_end - 1u);
+      b4_x1 = in_1[b4_base1 + start * p.stride_1_0];
     }
     {
-      let step = min(k_begin + b5_k, k_end - 1u);
-      b5_x1 = in_1[b5_base1 + step * p.stride_1_0];
+      let start = min(k_begin + b5_k, k_end - 1u);
+      b5_x1 = in_1[b5_base1 + start * p.stride_1_0];
     }
     {
-      let step = min(k_begin + b6_k, k_end - 1u);
-      b6_x1 = in_1[b6_base1 + step * p.stride_1_0];
+      let start = min(k_begin + b6_k, k_end - 1u);
+      b6_x1 = in_1[b6_base1 + start * p.stride_1_0];
     }
     {
-      let step = min(k_begin + b7_k, k_end - 1u);
-      b7_x1 = in_1[b7_base1 + step * p.stride_1_0];
+      let start = min(k_begin + b7_k, k_end - 1u);
+      b7_x1 = in_1[b7_base1 + start * p.stride_1_0];
     }
   }
   for (var k0 = k_begin; k0 < k_end; k0 += 16u) {
@@ -322,68 +322,68 @@ fn main(
     workgroupBarrier();
     if k0 + 16u < k_end {
       {
-        let step = min(k0 + 16u + a0_k, k_end - 1u);
-        a0_x0 = in_0[a0_base0 + step * p.stride_0_1];
+        let start = min(k0 + 16u + a0_k, k_end - 1u);
+        a0_x0 = in_0[a0_base0 + start * p.stride_0_1];
       }
       {
-        let step = min(k0 + 16u + a1_k, k_end - 1u);
-        a1_x0 = in_0[a1_base0 + step * p.stride_0_1];
+        let start = min(k0 + 16u + a1_k, k_end - 1u);
+        a1_x0 = in_0[a1_base0 + start * p.stride_0_1];
       }
       {
-        let step = min(k0 + 16u + a2_k, k_end - 1u);
-        a2_x0 = in_0[a2_base0 + step * p.stride_0_1];
+        let start = min(k0 + 16u + a2_k, k_end - 1u);
+        a2_x0 = in_0[a2_base0 + start * p.stride_0_1];
       }
       {
-        let step = min(k0 + 16u + a3_k, k_end - 1u);
-        a3_x0 = in_0[a3_base0 + step * p.stride_0_1];
+        let start = min(k0 + 16u + a3_k, k_end - 1u);
+        a3_x0 = in_0[a3_base0 + start * p.stride_0_1];
       }
       {
-        let step = min(k0 + 16u + a4_k, k_end - 1u);
-        a4_x0 = in_0[a4_base0 + step * p.stride_0_1];
+        let start = min(k0 + 16u + a4_k, k_end - 1u);
+        a4_x0 = in_0[a4_base0 + start * p.stride_0_1];
       }
       {
-        let step = min(k0 + 16u + a5_k, k_end - 1u);
-        a5_x0 = in_0[a5_base0 + step * p.stride_0_1];
+        let start = min(k0 + 16u + a5_k, k_end - 1u);
+        a5_x0 = in_0[a5_base0 + start * p.stride_0_1];
       }
       {
-        let step = min(k0 + 16u + a6_k, k_end - 1u);
-        a6_x0 = in_0[a6_base0 + step * p.stride_0_1];
+        let start = min(k0 + 16u + a6_k, k_end - 1u);
+        a6_x0 = in_0[a6_base0 + start * p.stride_0_1];
       }
       {
-        let step = min(k0 + 16u + a7_k, k_end - 1u);
-        a7_x0 = in_0[a7_base0 + step * p.stride_0_1];
+        let start = min(k0 + 16u + a7_k, k_end - 1u);
+        a7_x0 = in_0[a7_base0 + start * p.stride_0_1];
       }
       {
-        let step = min(k0 + 16u + b0_k, k_end - 1u);
-        b0_x1 = in_1[b0_base1 + step * p.stride_1_0];
+        let start = min(k0 + 16u + b0_k, k_end - 1u);
+        b0_x1 = in_1[b0_base1 + start * p.stride_1_0];
       }
       {
-        let step = min(k0 + 16u + b1_k, k_end - 1u);
-        b1_x1 = in_1[b1_base1 + step * p.stride_1_0];
+        let start = min(k0 + 16u + b1_k, k_end - 1u);
+        b1_x1 = in_1[b1_base1 + start * p.stride_1_0];
       }
       {
-        let step = min(k0 + 16u + b2_k, k_end - 1u);
-        b2_x1 = in_1[b2_base1 + step * p.stride_1_0];
+        let start = min(k0 + 16u + b2_k, k_end - 1u);
+        b2_x1 = in_1[b2_base1 + start * p.stride_1_0];
       }
       {
-        let step = min(k0 + 16u + b3_k, k_end - 1u);
-        b3_x1 = in_1[b3_base1 + step * p.stride_1_0];
+        let start = min(k0 + 16u + b3_k, k_end - 1u);
+        b3_x1 = in_1[b3_base1 + start * p.stride_1_0];
       }
       {
-        let step = min(k0 + 16u + b4_k, k_end - 1u);
-        b4_x1 = in_1[b4_base1 + step * p.stride_1_0];
+        let start = min(k0 + 16u + b4_k, k_end - 1u);
+        b4_x1 = in_1[b4_base1 + start * p.stride_1_0];
       }
       {
-        let step = min(k0 + 16u + b5_k, k_end - 1u);
-        b5_x1 = in_1[b5_base1 + step * p.stride_1_0];
+        let start = min(k0 + 16u + b5_k, k_end - 1u);
+        b5_x1 = in_1[b5_base1 + start * p.stride_1_0];
       }
       {
-        let step = min(k0 + 16u + b6_k, k_end - 1u);
-        b6_x1 = in_1[b6_base1 + step * p.stride_1_0];
+        let start = min(k0 + 16u + b6_k, k_end - 1u);
+        b6_x1 = in_1[b6_base1 + start * p.stride_1_0];
       }
       {
-        let step = min(k0 + 16u + b7_k, k_end - 1u);
-        b7_x1 = in_1[b7_base1 + step * p.stride_1_0];
+        let start = min(k0 + 16u + b7_k, k_end - 1u);
+        b7_x1 = in_1[b7_base1 + start * p.stride_1_0];
       }
     }
     update(&c, lhs_tile[ty], rhs_tile[tx]);

@@ -287,16 +287,16 @@ fn main(
     var b1_x1: vec4<f32>;
     if k_begin < k_end {
       {
-        let step = k_begin + a0_k;
-        a0_x0 = in_0[(a0_base0 + step) / 4u];
+        let start = k_begin + a0_k;
+        a0_x0 = in_0[(a0_base0 + start) / 4u];
       }
       {
-        let step = k_begin + b0_k;
-        b0_x1 = in_1[(b0_base1 + step * p.stride_1_0) / 4u];
+        let start = k_begin + b0_k;
+        b0_x1 = in_1[(b0_base1 + start * p.stride_1_0) / 4u];
       }
       {
-        let step = k_begin + b1_k;
-        b1_x1 = in_1[(b1_base1 + step * p.stride_1_0) / 4u];
+        let start = k_begin + b1_k;
+        b1_x1 = in_1[(b1_base1 + start * p.stride_1_0) / 4u];
       }
     }
     for (var k0 = k_begin; k0 < k_end; k0 += 8u) {
@@ -318,16 +318,16 @@ fn main(
       workgroupBarrier();
       if k0 + 8u < k_end {
         {
-          let step = k0 + 8u + a0_k;
-          a0_x0 = in_0[(a0_base0 + step) / 4u];
+          let start = k0 + 8u + a0_k;
+          a0_x0 = in_0[(a0_base0 + start) / 4u];
         }
         {
-          let step = k0 + 8u + b0_k;
-          b0_x1 = in_1[(b0_base1 + step * p.stride_1_0) / 4u];
+          let start = k0 + 8u + b0_k;
+          b0_x1 = in_1[(b0_base1 + start * p.stride_1_0) / 4u];
         }
         {
-          let step = k0 + 8u + b1_k;
-          b1_x1 = in_1[(b1_base1 + step * p.stride_1_0) / 4u];
+          let start = k0 + 8u + b1_k;
+          b1_x1 = in_1[(b1_base1 + start * p.stride_1_0) / 4u];
         }
       }
       update(&c, lhs_tile[ty], lhs_tile[ty + 16u], rhs_tile[tx], rhs_tile[tx + 16u], rhs_tile[tx + 32u], rhs_tile[tx + 48u]);

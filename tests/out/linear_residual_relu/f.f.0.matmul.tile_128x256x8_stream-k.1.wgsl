@@ -78,8 +78,8 @@ fn main(
   let vector = id % 32u * 256u + local;
   var sum = vec4<f32>();
   for (var s_0 = 0u; s_0 < parts; s_0 += fuse_rounds) {
-    for (var round = 0u; round < fuse_rounds; round++) {
-      let s = s_0 + round;
+    for (var iteration = 0u; iteration < fuse_rounds; iteration++) {
+      let s = s_0 + iteration;
       if fuse_rounds == 1u || s < parts {
         sum += scratch[(cut * p.splits + s) * 8192u + vector];
       }

@@ -114,36 +114,36 @@ fn main(
   var b3_x1: vec4<f32>;
   if k_begin < k_end {
     {
-      let step = k_begin + a0_k;
-      a0_x0 = in_0[(a0_base0 + step) / 4u];
+      let start = k_begin + a0_k;
+      a0_x0 = in_0[(a0_base0 + start) / 4u];
     }
     {
-      let step = k_begin + a1_k;
-      a1_x0 = in_0[(a1_base0 + step) / 4u];
+      let start = k_begin + a1_k;
+      a1_x0 = in_0[(a1_base0 + start) / 4u];
     }
     {
-      let step = k_begin + a2_k;
-      a2_x0 = in_0[(a2_base0 + step) / 4u];
+      let start = k_begin + a2_k;
+      a2_x0 = in_0[(a2_base0 + start) / 4u];
     }
     {
-      let step = k_begin + a3_k;
-      a3_x0 = in_0[(a3_base0 + step) / 4u];
+      let start = k_begin + a3_k;
+      a3_x0 = in_0[(a3_base0 + start) / 4u];
     }
     {
-      let step = k_begin + b0_k;
-      b0_x1 = in_1[(b0_base1 + step * p.stride_1_0) / 4u];
+      let start = k_begin + b0_k;
+      b0_x1 = in_1[(b0_base1 + start * p.stride_1_0) / 4u];
     }
     {
-      let step = k_begin + b1_k;
-      b1_x1 = in_1[(b1_base1 + step * p.stride_1_0) / 4u];
+      let start = k_begin + b1_k;
+      b1_x1 = in_1[(b1_base1 + start * p.stride_1_0) / 4u];
     }
     {
-      let step = k_begin + b2_k;
-      b2_x1 = in_1[(b2_base1 + step * p.stride_1_0) / 4u];
+      let start = k_begin + b2_k;
+      b2_x1 = in_1[(b2_base1 + start * p.stride_1_0) / 4u];
     }
     {
-      let step = k_begin + b3_k;
-      b3_x1 = in_1[(b3_base1 + step * p.stride_1_0) / 4u];
+      let start = k_begin + b3_k;
+      b3_x1 = in_1[(b3_base1 + start * p.stride_1_0) / 4u];
     }
   }
   for (var k0 = k_begin; k0 < k_end; k0 += 32u) {
@@ -194,36 +194,36 @@ fn main(
     workgroupBarrier();
     if k0 + 32u < k_end {
       {
-        let step = k0 + 32u + a0_k;
-        a0_x0 = in_0[(a0_base0 + step) / 4u];
+        let start = k0 + 32u + a0_k;
+        a0_x0 = in_0[(a0_base0 + start) / 4u];
       }
       {
-        let step = k0 + 32u + a1_k;
-        a1_x0 = in_0[(a1_base0 + step) / 4u];
+        let start = k0 + 32u + a1_k;
+        a1_x0 = in_0[(a1_base0 + start) / 4u];
       }
       {
-        let step = k0 + 32u + a2_k;
-        a2_x0 = in_0[(a2_base0 + step) / 4u];
+        let start = k0 + 32u + a2_k;
+        a2_x0 = in_0[(a2_base0 + start) / 4u];
       }
       {
-        let step = k0 + 32u + a3_k;
-        a3_x0 = in_0[(a3_base0 + step) / 4u];
+        let start = k0 + 32u + a3_k;
+        a3_x0 = in_0[(a3_base0 + start) / 4u];
       }
       {
-        let step = k0 + 32u + b0_k;
-        b0_x1 = in_1[(b0_base1 + step * p.stride_1_0) / 4u];
+        let start = k0 + 32u + b0_k;
+        b0_x1 = in_1[(b0_base1 + start * p.stride_1_0) / 4u];
       }
       {
-        let step = k0 + 32u + b1_k;
-        b1_x1 = in_1[(b1_base1 + step * p.stride_1_0) / 4u];
+        let start = k0 + 32u + b1_k;
+        b1_x1 = in_1[(b1_base1 + start * p.stride_1_0) / 4u];
       }
       {
-        let step = k0 + 32u + b2_k;
-        b2_x1 = in_1[(b2_base1 + step * p.stride_1_0) / 4u];
+        let start = k0 + 32u + b2_k;
+        b2_x1 = in_1[(b2_base1 + start * p.stride_1_0) / 4u];
       }
       {
-        let step = k0 + 32u + b3_k;
-        b3_x1 = in_1[(b3_base1 + step * p.stride_1_0) / 4u];
+        let start = k0 + 32u + b3_k;
+        b3_x1 = in_1[(b3_base1 + start * p.stride_1_0) / 4u];
       }
     }
     update(&c, lhs_tile[ty], rhs_tile[tx]);

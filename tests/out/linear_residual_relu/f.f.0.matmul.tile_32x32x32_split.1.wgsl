@@ -62,8 +62,8 @@ fn main(
   let batch = line / p.extent_0;
   var sum = vec4<f32>();
   for (var s_0 = 0u; s_0 < p.splits; s_0 += fuse_rounds) {
-    for (var round = 0u; round < fuse_rounds; round++) {
-      let s = s_0 + round;
+    for (var iteration = 0u; iteration < fuse_rounds; iteration++) {
+      let s = s_0 + iteration;
       if fuse_rounds == 1u || s < p.splits {
         sum += scratch[s * units + i];
       }

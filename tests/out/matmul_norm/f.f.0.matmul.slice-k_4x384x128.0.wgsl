@@ -102,8 +102,8 @@ fn main(
   var a0_x0: vec4<f32>;
   if k_begin < k_end {
     if local < 128u {
-      let step = min(k_begin + a0_k, k_end - 4u);
-      a0_x0 = in_0[(a0_base0 + step) / 4u];
+      let start = min(k_begin + a0_k, k_end - 4u);
+      a0_x0 = in_0[(a0_base0 + start) / 4u];
     }
   }
   for (var k0 = k_begin; k0 < k_end; k0 += 128u) {
@@ -117,8 +117,8 @@ fn main(
     workgroupBarrier();
     if k0 + 128u < k_end {
       if local < 128u {
-        let step = min(k0 + 128u + a0_k, k_end - 4u);
-        a0_x0 = in_0[(a0_base0 + step) / 4u];
+        let start = min(k0 + 128u + a0_k, k_end - 4u);
+        a0_x0 = in_0[(a0_base0 + start) / 4u];
       }
     }
     let step_end = min(k0 + 128u, k_end);

@@ -160,40 +160,40 @@ fn main(
   var b7_x1: vec4<f32>;
   if k_begin < k_end {
     if local < 64u {
-      let step = min(k_begin + a0_k, k_end - 4u);
-      a0_x0 = in_0[(a0_base0 + step) / 4u];
+      let start = min(k_begin + a0_k, k_end - 4u);
+      a0_x0 = in_0[(a0_base0 + start) / 4u];
     }
     {
-      let step = min(k_begin + b0_k, k_end - 1u);
-      b0_x1 = in_1[(b0_base1 + step * p.stride_1_0) / 4u];
+      let start = min(k_begin + b0_k, k_end - 1u);
+      b0_x1 = in_1[(b0_base1 + start * p.stride_1_0) / 4u];
     }
     {
-      let step = min(k_begin + b1_k, k_end - 1u);
-      b1_x1 = in_1[(b1_base1 + step * p.stride_1_0) / 4u];
+      let start = min(k_begin + b1_k, k_end - 1u);
+      b1_x1 = in_1[(b1_base1 + start * p.stride_1_0) / 4u];
     }
     {
-      let step = min(k_begin + b2_k, k_end - 1u);
-      b2_x1 = in_1[(b2_base1 + step * p.stride_1_0) / 4u];
+      let start = min(k_begin + b2_k, k_end - 1u);
+      b2_x1 = in_1[(b2_base1 + start * p.stride_1_0) / 4u];
     }
     {
-      let step = min(k_begin + b3_k, k_end - 1u);
-      b3_x1 = in_1[(b3_base1 + step * p.stride_1_0) / 4u];
+      let start = min(k_begin + b3_k, k_end - 1u);
+      b3_x1 = in_1[(b3_base1 + start * p.stride_1_0) / 4u];
     }
     {
-      let step = min(k_begin + b4_k, k_end - 1u);
-      b4_x1 = in_1[(b4_base1 + step * p.stride_1_0) / 4u];
+      let start = min(k_begin + b4_k, k_end - 1u);
+      b4_x1 = in_1[(b4_base1 + start * p.stride_1_0) / 4u];
     }
     {
-      let step = min(k_begin + b5_k, k_end - 1u);
-      b5_x1 = in_1[(b5_base1 + step * p.stride_1_0) / 4u];
+      let start = min(k_begin + b5_k, k_end - 1u);
+      b5_x1 = in_1[(b5_base1 + start * p.stride_1_0) / 4u];
     }
     {
-      let step = min(k_begin + b6_k, k_end - 1u);
-      b6_x1 = in_1[(b6_base1 + step * p.stride_1_0) / 4u];
+      let start = min(k_begin + b6_k, k_end - 1u);
+      b6_x1 = in_1[(b6_base1 + start * p.stride_1_0) / 4u];
     }
     {
-      let step = min(k_begin + b7_k, k_end - 1u);
-      b7_x1 = in_1[(b7_base1 + step * p.stride_1_0) / 4u];
+      let start = min(k_begin + b7_k, k_end - 1u);
+      b7_x1 = in_1[(b7_base1 + start * p.stride_1_0) / 4u];
     }
   }
   for (var k0 = k_begin; k0 < k_end; k0 += 16u) {
@@ -239,40 +239,40 @@ fn main(
     workgroupBarrier();
     if k0 + 16u < k_end {
       if local < 64u {
-        let step = min(k0 + 16u + a0_k, k_end - 4u);
-        a0_x0 = in_0[(a0_base0 + step) / 4u];
+        let start = min(k0 + 16u + a0_k, k_end - 4u);
+        a0_x0 = in_0[(a0_base0 + start) / 4u];
       }
       {
-        let step = min(k0 + 16u + b0_k, k_end - 1u);
-        b0_x1 = in_1[(b0_base1 + step * p.stride_1_0) / 4u];
+        let start = min(k0 + 16u + b0_k, k_end - 1u);
+        b0_x1 = in_1[(b0_base1 + start * p.stride_1_0) / 4u];
       }
       {
-        let step = min(k0 + 16u + b1_k, k_end - 1u);
-        b1_x1 = in_1[(b1_base1 + step * p.stride_1_0) / 4u];
+        let start = min(k0 + 16u + b1_k, k_end - 1u);
+        b1_x1 = in_1[(b1_base1 + start * p.stride_1_0) / 4u];
       }
       {
-        let step = min(k0 + 16u + b2_k, k_end - 1u);
-        b2_x1 = in_1[(b2_base1 + step * p.stride_1_0) / 4u];
+        let start = min(k0 + 16u + b2_k, k_end - 1u);
+        b2_x1 = in_1[(b2_base1 + start * p.stride_1_0) / 4u];
       }
       {
-        let step = min(k0 + 16u + b3_k, k_end - 1u);
-        b3_x1 = in_1[(b3_base1 + step * p.stride_1_0) / 4u];
+        let start = min(k0 + 16u + b3_k, k_end - 1u);
+        b3_x1 = in_1[(b3_base1 + start * p.stride_1_0) / 4u];
       }
       {
-        let step = min(k0 + 16u + b4_k, k_end - 1u);
-        b4_x1 = in_1[(b4_base1 + step * p.stride_1_0) / 4u];
+        let start = min(k0 + 16u + b4_k, k_end - 1u);
+        b4_x1 = in_1[(b4_base1 + start * p.stride_1_0) / 4u];
       }
       {
-        let step = min(k0 + 16u + b5_k, k_end - 1u);
-        b5_x1 = in_1[(b5_base1 + step * p.stride_1_0) / 4u];
+        let start = min(k0 + 16u + b5_k, k_end - 1u);
+        b5_x1 = in_1[(b5_base1 + start * p.stride_1_0) / 4u];
       }
       {
-        let step = min(k0 + 16u + b6_k, k_end - 1u);
-        b6_x1 = in_1[(b6_base1 + step * p.stride_1_0) / 4u];
+        let start = min(k0 + 16u + b6_k, k_end - 1u);
+        b6_x1 = in_1[(b6_base1 + start * p.stride_1_0) / 4u];
       }
       {
-        let step = min(k0 + 16u + b7_k, k_end - 1u);
-        b7_x1 = in_1[(b7_base1 + step * p.stride_1_0) / 4u];
+        let start = min(k0 + 16u + b7_k, k_end - 1u);
+        b7_x1 = in_1[(b7_base1 + start * p.stride_1_0) / 4u];
       }
     }
     update(&c, lhs_tile[ty], lhs_tile[ty + 2u], rhs_tile[tx]);

@@ -128,8 +128,8 @@ fn main(
     }
     workgroupBarrier();
     for (var k_0 = held + k_group * 32u; k_0 < held_end; k_0 += fuse_rounds * 2048u) {
-      for (var round = 0u; round < fuse_rounds; round++) {
-        let k = k_0 + round * 2048u;
+      for (var iteration = 0u; iteration < fuse_rounds; iteration++) {
+        let k = k_0 + iteration * 2048u;
         if fuse_rounds == 1u || k < held_end {
           let run = (k - held) / 32u;
           let w0_group = w0_groups[run];

@@ -86,8 +86,8 @@ fn main(
   let w0_scales = p.offset_2 + column * p.stride_2_1;
   var sum = vec4<f32>();
   for (var k_0 = k_begin + k_group * 32u; k_0 < k_end; k_0 += fuse_rounds * 2048u) {
-    for (var round = 0u; round < fuse_rounds; round++) {
-      let k = k_0 + round * 2048u;
+    for (var iteration = 0u; iteration < fuse_rounds; iteration++) {
+      let k = k_0 + iteration * 2048u;
       if fuse_rounds == 1u || k < k_end {
         let w0_group = k / p.size_10;
         let w0_at = w0_words + k / 32u * (4u * p.size_11);

@@ -120,12 +120,12 @@ fn main(
   var w0_0_t: vec4<u32>;
   if k_begin < k_end {
     {
-      let step = min(k_begin + a0_k, k_end - 4u);
-      a0_x0 = in_0[(a0_base0 + step) / 4u];
+      let start = min(k_begin + a0_k, k_end - 4u);
+      a0_x0 = in_0[(a0_base0 + start) / 4u];
     }
     {
-      let step = min(k_begin + a1_k, k_end - 4u);
-      a1_x0 = in_0[(a1_base0 + step) / 4u];
+      let start = min(k_begin + a1_k, k_end - 4u);
+      a1_x0 = in_0[(a1_base0 + start) / 4u];
     }
     {
       let chunk = min(k_begin + w0_0_k, (k_end - 1u) / 8u * 8u);
@@ -188,12 +188,12 @@ fn main(
     workgroupBarrier();
     if k0 + 32u < k_end {
       {
-        let step = min(k0 + 32u + a0_k, k_end - 4u);
-        a0_x0 = in_0[(a0_base0 + step) / 4u];
+        let start = min(k0 + 32u + a0_k, k_end - 4u);
+        a0_x0 = in_0[(a0_base0 + start) / 4u];
       }
       {
-        let step = min(k0 + 32u + a1_k, k_end - 4u);
-        a1_x0 = in_0[(a1_base0 + step) / 4u];
+        let start = min(k0 + 32u + a1_k, k_end - 4u);
+        a1_x0 = in_0[(a1_base0 + start) / 4u];
       }
       {
         let chunk = min(k0 + 32u + w0_0_k, (k_end - 1u) / 8u * 8u);

@@ -32,8 +32,8 @@ fn main(
   let end = p.row_length;
   var left1_0 = f32();
   for (var other_0 = lane; other_0 < p.splits; other_0 += fuse_rounds * 256u) {
-    for (var round = 0u; round < fuse_rounds; round++) {
-      let other = other_0 + round * 256u;
+    for (var iteration = 0u; iteration < fuse_rounds; iteration++) {
+      let other = other_0 + iteration * 256u;
       if fuse_rounds == 1u || other < p.splits {
         left1_0 += bitcast<f32>(scratch[(0u * p.splits + other) * p.count + row]);
       }

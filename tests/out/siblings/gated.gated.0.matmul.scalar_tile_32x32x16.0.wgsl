@@ -236,100 +236,100 @@ fn main(
   var w1_7_x2: f32;
   if k_begin < k_end {
     {
-      let step = min(k_begin + a0_k, k_end - 1u);
-      a0_x0 = in_0[a0_base0 + step * p.stride_0_1];
+      let start = min(k_begin + a0_k, k_end - 1u);
+      a0_x0 = in_0[a0_base0 + start * p.stride_0_1];
     }
     {
-      let step = min(k_begin + a1_k, k_end - 1u);
-      a1_x0 = in_0[a1_base0 + step * p.stride_0_1];
+      let start = min(k_begin + a1_k, k_end - 1u);
+      a1_x0 = in_0[a1_base0 + start * p.stride_0_1];
     }
     {
-      let step = min(k_begin + a2_k, k_end - 1u);
-      a2_x0 = in_0[a2_base0 + step * p.stride_0_1];
+      let start = min(k_begin + a2_k, k_end - 1u);
+      a2_x0 = in_0[a2_base0 + start * p.stride_0_1];
     }
     {
-      let step = min(k_begin + a3_k, k_end - 1u);
-      a3_x0 = in_0[a3_base0 + step * p.stride_0_1];
+      let start = min(k_begin + a3_k, k_end - 1u);
+      a3_x0 = in_0[a3_base0 + start * p.stride_0_1];
     }
     {
-      let step = min(k_begin + a4_k, k_end - 1u);
-      a4_x0 = in_0[a4_base0 + step * p.stride_0_1];
+      let start = min(k_begin + a4_k, k_end - 1u);
+      a4_x0 = in_0[a4_base0 + start * p.stride_0_1];
     }
     {
-      let step = min(k_begin + a5_k, k_end - 1u);
-      a5_x0 = in_0[a5_base0 + step * p.stride_0_1];
+      let start = min(k_begin + a5_k, k_end - 1u);
+      a5_x0 = in_0[a5_base0 + start * p.stride_0_1];
     }
     {
-      let step = min(k_begin + a6_k, k_end - 1u);
-      a6_x0 = in_0[a6_base0 + step * p.stride_0_1];
+      let start = min(k_begin + a6_k, k_end - 1u);
+      a6_x0 = in_0[a6_base0 + start * p.stride_0_1];
     }
     {
-      let step = min(k_begin + a7_k, k_end - 1u);
-      a7_x0 = in_0[a7_base0 + step * p.stride_0_1];
+      let start = min(k_begin + a7_k, k_end - 1u);
+      a7_x0 = in_0[a7_base0 + start * p.stride_0_1];
     }
     {
-      let step = min(k_begin + w0_0_k, k_end - 1u);
-      w0_0_x1 = in_1[w0_0_base1 + step * p.stride_1_0];
+      let start = min(k_begin + w0_0_k, k_end - 1u);
+      w0_0_x1 = in_1[w0_0_base1 + start * p.stride_1_0];
     }
     {
-      let step = min(k_begin + w0_1_k, k_end - 1u);
-      w0_1_x1 = in_1[w0_1_base1 + step * p.stride_1_0];
+      let start = min(k_begin + w0_1_k, k_end - 1u);
+      w0_1_x1 = in_1[w0_1_base1 + start * p.stride_1_0];
     }
     {
-      let step = min(k_begin + w0_2_k, k_end - 1u);
-      w0_2_x1 = in_1[w0_2_base1 + step * p.stride_1_0];
+      let start = min(k_begin + w0_2_k, k_end - 1u);
+      w0_2_x1 = in_1[w0_2_base1 + start * p.stride_1_0];
     }
     {
-      let step = min(k_begin + w0_3_k, k_end - 1u);
-      w0_3_x1 = in_1[w0_3_base1 + step * p.stride_1_0];
+      let start = min(k_begin + w0_3_k, k_end - 1u);
+      w0_3_x1 = in_1[w0_3_base1 + start * p.stride_1_0];
     }
     {
-      let step = min(k_begin + w0_4_k, k_end - 1u);
-      w0_4_x1 = in_1[w0_4_base1 + step * p.stride_1_0];
+      let start = min(k_begin + w0_4_k, k_end - 1u);
+      w0_4_x1 = in_1[w0_4_base1 + start * p.stride_1_0];
     }
     {
-      let step = min(k_begin + w0_5_k, k_end - 1u);
-      w0_5_x1 = in_1[w0_5_base1 + step * p.stride_1_0];
+      let start = min(k_begin + w0_5_k, k_end - 1u);
+      w0_5_x1 = in_1[w0_5_base1 + start * p.stride_1_0];
     }
     {
-      let step = min(k_begin + w0_6_k, k_end - 1u);
-      w0_6_x1 = in_1[w0_6_base1 + step * p.stride_1_0];
+      let start = min(k_begin + w0_6_k, k_end - 1u);
+      w0_6_x1 = in_1[w0_6_base1 + start * p.stride_1_0];
     }
     {
-      let step = min(k_begin + w0_7_k, k_end - 1u);
-      w0_7_x1 = in_1[w0_7_base1 + step * p.stride_1_0];
+      let start = min(k_begin + w0_7_k, k_end - 1u);
+      w0_7_x1 = in_1[w0_7_base1 + start * p.stride_1_0];
     }
     {
-      let step = min(k_begin + w1_0_k, k_end - 1u);
-      w1_0_x2 = in_2[w1_0_base2 + step * p.stride_2_0];
+      let start = min(k_begin + w1_0_k, k_end - 1u);
+      w1_0_x2 = in_2[w1_0_base2 + start * p.stride_2_0];
     }
     {
-      let step = min(k_begin + w1_1_k, k_end - 1u);
-      w1_1_x2 = in_2[w1_1_base2 + step * p.stride_2_0];
+      let start = min(k_begin + w1_1_k, k_end - 1u);
+      w1_1_x2 = in_2[w1_1_base2 + start * p.stride_2_0];
     }
     {
-      let step = min(k_begin + w1_2_k, k_end - 1u);
-      w1_2_x2 = in_2[w1_2_base2 + step * p.stride_2_0];
+      let start = min(k_begin + w1_2_k, k_end - 1u);
+      w1_2_x2 = in_2[w1_2_base2 + start * p.stride_2_0];
     }
     {
-      let step = min(k_begin + w1_3_k, k_end - 1u);
-      w1_3_x2 = in_2[w1_3_base2 + step * p.stride_2_0];
+      let start = min(k_begin + w1_3_k, k_end - 1u);
+      w1_3_x2 = in_2[w1_3_base2 + start * p.stride_2_0];
     }
     {
-      let step = min(k_begin + w1_4_k, k_end - 1u);
-      w1_4_x2 = in_2[w1_4_base2 + step * p.stride_2_0];
+      let start = min(k_begin + w1_4_k, k_end - 1u);
+      w1_4_x2 = in_2[w1_4_base2 + start * p.stride_2_0];
     }
     {
-      let step = min(k_begin + w1_5_k, k_end - 1u);
-      w1_5_x2 = in_2[w1_5_base2 + step * p.stride_2_0];
+      let start = min(k_begin + w1_5_k, k_end - 1u);
+      w1_5_x2 = in_2[w1_5_base2 + start * p.stride_2_0];
     }
     {
-      let step = min(k_begin + w1_6_k, k_end - 1u);
-      w1_6_x2 = in_2[w1_6_base2 + step * p.stride_2_0];
+      let start = min(k_begin + w1_6_k, k_end - 1u);
+      w1_6_x2 = in_2[w1_6_base2 + start * p.stride_2_0];
     }
     {
-      let step = min(k_begin + w1_7_k, k_end - 1u);
-      w1_7_x2 = in_2[w1_7_base2 + step * p.stride_2_0];
+      let start = min(k_begin + w1_7_k, k_end - 1u);
+      w1_7_x2 = in_2[w1_7_base2 + start * p.stride_2_0];
     }
   }
   for (var k0 = k_begin; k0 < k_end; k0 += 16u) {
@@ -432,100 +432,100 @@ fn main(
     workgroupBarrier();
     if k0 + 16u < k_end {
       {
-        let step = min(k0 + 16u + a0_k, k_end - 1u);
-        a0_x0 = in_0[a0_base0 + step * p.stride_0_1];
+        let start = min(k0 + 16u + a0_k, k_end - 1u);
+        a0_x0 = in_0[a0_base0 + start * p.stride_0_1];
       }
       {
-        let step = min(k0 + 16u + a1_k, k_end - 1u);
-        a1_x0 = in_0[a1_base0 + step * p.stride_0_1];
+        let start = min(k0 + 16u + a1_k, k_end - 1u);
+        a1_x0 = in_0[a1_base0 + start * p.stride_0_1];
       }
       {
-        let step = min(k0 + 16u + a2_k, k_end - 1u);
-        a2_x0 = in_0[a2_base0 + step * p.stride_0_1];
+        let start = min(k0 + 16u + a2_k, k_end - 1u);
+        a2_x0 = in_0[a2_base0 + start * p.stride_0_1];
       }
       {
-        let step = min(k0 + 16u + a3_k, k_end - 1u);
-        a3_x0 = in_0[a3_base0 + step * p.stride_0_1];
+        let start = min(k0 + 16u + a3_k, k_end - 1u);
+        a3_x0 = in_0[a3_base0 + start * p.stride_0_1];
       }
       {
-        let step = min(k0 + 16u + a4_k, k_end - 1u);
-        a4_x0 = in_0[a4_base0 + step * p.stride_0_1];
+        let start = min(k0 + 16u + a4_k, k_end - 1u);
+        a4_x0 = in_0[a4_base0 + start * p.stride_0_1];
       }
       {
-        let step = min(k0 + 16u + a5_k, k_end - 1u);
-        a5_x0 = in_0[a5_base0 + step * p.stride_0_1];
+        let start = min(k0 + 16u + a5_k, k_end - 1u);
+        a5_x0 = in_0[a5_base0 + start * p.stride_0_1];
       }
       {
-        let step = min(k0 + 16u + a6_k, k_end - 1u);
-        a6_x0 = in_0[a6_base0 + step * p.stride_0_1];
+        let start = min(k0 + 16u + a6_k, k_end - 1u);
+        a6_x0 = in_0[a6_base0 + start * p.stride_0_1];
       }
       {
-        let step = min(k0 + 16u + a7_k, k_end - 1u);
-        a7_x0 = in_0[a7_base0 + step * p.stride_0_1];
+        let start = min(k0 + 16u + a7_k, k_end - 1u);
+        a7_x0 = in_0[a7_base0 + start * p.stride_0_1];
       }
       {
-        let step = min(k0 + 16u + w0_0_k, k_end - 1u);
-        w0_0_x1 = in_1[w0_0_base1 + step * p.stride_1_0];
+        let start = min(k0 + 16u + w0_0_k, k_end - 1u);
+        w0_0_x1 = in_1[w0_0_base1 + start * p.stride_1_0];
       }
       {
-        let step = min(k0 + 16u + w0_1_k, k_end - 1u);
-        w0_1_x1 = in_1[w0_1_base1 + step * p.stride_1_0];
+        let start = min(k0 + 16u + w0_1_k, k_end - 1u);
+        w0_1_x1 = in_1[w0_1_base1 + start * p.stride_1_0];
       }
       {
-        let step = min(k0 + 16u + w0_2_k, k_end - 1u);
-        w0_2_x1 = in_1[w0_2_base1 + step * p.stride_1_0];
+        let start = min(k0 + 16u + w0_2_k, k_end - 1u);
+        w0_2_x1 = in_1[w0_2_base1 + start * p.stride_1_0];
       }
       {
-        let step = min(k0 + 16u + w0_3_k, k_end - 1u);
-        w0_3_x1 = in_1[w0_3_base1 + step * p.stride_1_0];
+        let start = min(k0 + 16u + w0_3_k, k_end - 1u);
+        w0_3_x1 = in_1[w0_3_base1 + start * p.stride_1_0];
       }
       {
-        let step = min(k0 + 16u + w0_4_k, k_end - 1u);
-        w0_4_x1 = in_1[w0_4_base1 + step * p.stride_1_0];
+        let start = min(k0 + 16u + w0_4_k, k_end - 1u);
+        w0_4_x1 = in_1[w0_4_base1 + start * p.stride_1_0];
       }
       {
-        let step = min(k0 + 16u + w0_5_k, k_end - 1u);
-        w0_5_x1 = in_1[w0_5_base1 + step * p.stride_1_0];
+        let start = min(k0 + 16u + w0_5_k, k_end - 1u);
+        w0_5_x1 = in_1[w0_5_base1 + start * p.stride_1_0];
       }
       {
-        let step = min(k0 + 16u + w0_6_k, k_end - 1u);
-        w0_6_x1 = in_1[w0_6_base1 + step * p.stride_1_0];
+        let start = min(k0 + 16u + w0_6_k, k_end - 1u);
+        w0_6_x1 = in_1[w0_6_base1 + start * p.stride_1_0];
       }
       {
-        let step = min(k0 + 16u + w0_7_k, k_end - 1u);
-        w0_7_x1 = in_1[w0_7_base1 + step * p.stride_1_0];
+        let start = min(k0 + 16u + w0_7_k, k_end - 1u);
+        w0_7_x1 = in_1[w0_7_base1 + start * p.stride_1_0];
       }
       {
-        let step = min(k0 + 16u + w1_0_k, k_end - 1u);
-        w1_0_x2 = in_2[w1_0_base2 + step * p.stride_2_0];
+        let start = min(k0 + 16u + w1_0_k, k_end - 1u);
+        w1_0_x2 = in_2[w1_0_base2 + start * p.stride_2_0];
       }
       {
-        let step = min(k0 + 16u + w1_1_k, k_end - 1u);
-        w1_1_x2 = in_2[w1_1_base2 + step * p.stride_2_0];
+        let start = min(k0 + 16u + w1_1_k, k_end - 1u);
+        w1_1_x2 = in_2[w1_1_base2 + start * p.stride_2_0];
       }
       {
-        let step = min(k0 + 16u + w1_2_k, k_end - 1u);
-        w1_2_x2 = in_2[w1_2_base2 + step * p.stride_2_0];
+        let start = min(k0 + 16u + w1_2_k, k_end - 1u);
+        w1_2_x2 = in_2[w1_2_base2 + start * p.stride_2_0];
       }
       {
-        let step = min(k0 + 16u + w1_3_k, k_end - 1u);
-        w1_3_x2 = in_2[w1_3_base2 + step * p.stride_2_0];
+        let start = min(k0 + 16u + w1_3_k, k_end - 1u);
+        w1_3_x2 = in_2[w1_3_base2 + start * p.stride_2_0];
       }
       {
-        let step = min(k0 + 16u + w1_4_k, k_end - 1u);
-        w1_4_x2 = in_2[w1_4_base2 + step * p.stride_2_0];
+        let start = min(k0 + 16u + w1_4_k, k_end - 1u);
+        w1_4_x2 = in_2[w1_4_base2 + start * p.stride_2_0];
       }
       {
-        let step = min(k0 + 16u + w1_5_k, k_end - 1u);
-        w1_5_x2 = in_2[w1_5_base2 + step * p.stride_2_0];
+        let start = min(k0 + 16u + w1_5_k, k_end - 1u);
+        w1_5_x2 = in_2[w1_5_base2 + start * p.stride_2_0];
       }
       {
-        let step = min(k0 + 16u + w1_6_k, k_end - 1u);
-        w1_6_x2 = in_2[w1_6_base2 + step * p.stride_2_0];
+        let start = min(k0 + 16u + w1_6_k, k_end - 1u);
+        w1_6_x2 = in_2[w1_6_base2 + start * p.stride_2_0];
       }
       {
-        let step = min(k0 + 16u + w1_7_k, k_end - 1u);
-        w1_7_x2 = in_2[w1_7_base2 + step * p.stride_2_0];
+        let start = min(k0 + 16u + w1_7_k, k_end - 1u);
+        w1_7_x2 = in_2[w1_7_base2 + start * p.stride_2_0];
       }
     }
     update(&c, lhs_tile[ty], rhs_tile0[tx], rhs_tile1[tx]);

@@ -142,36 +142,36 @@ fn product0(row0: u32, ty: u32, column0: u32, tx: u32, local: u32, k_begin: u32,
   var w0_3_x1: vec4<f32>;
   if k_begin < k_end {
     {
-      let step = k_begin + a0_k;
-      a0_x0 = in_0[(a0_base0 + step) / 4u];
+      let start = k_begin + a0_k;
+      a0_x0 = in_0[(a0_base0 + start) / 4u];
     }
     {
-      let step = k_begin + a1_k;
-      a1_x0 = in_0[(a1_base0 + step) / 4u];
+      let start = k_begin + a1_k;
+      a1_x0 = in_0[(a1_base0 + start) / 4u];
     }
     {
-      let step = k_begin + a2_k;
-      a2_x0 = in_0[(a2_base0 + step) / 4u];
+      let start = k_begin + a2_k;
+      a2_x0 = in_0[(a2_base0 + start) / 4u];
     }
     {
-      let step = k_begin + a3_k;
-      a3_x0 = in_0[(a3_base0 + step) / 4u];
+      let start = k_begin + a3_k;
+      a3_x0 = in_0[(a3_base0 + start) / 4u];
     }
     {
-      let step = k_begin + w0_0_k;
-      w0_0_x1 = in_1[(w0_0_base1 + step * p.stride_1_0) / 4u];
+      let start = k_begin + w0_0_k;
+      w0_0_x1 = in_1[(w0_0_base1 + start * p.stride_1_0) / 4u];
     }
     {
-      let step = k_begin + w0_1_k;
-      w0_1_x1 = in_1[(w0_1_base1 + step * p.stride_1_0) / 4u];
+      let start = k_begin + w0_1_k;
+      w0_1_x1 = in_1[(w0_1_base1 + start * p.stride_1_0) / 4u];
     }
     {
-      let step = k_begin + w0_2_k;
-      w0_2_x1 = in_1[(w0_2_base1 + step * p.stride_1_0) / 4u];
+      let start = k_begin + w0_2_k;
+      w0_2_x1 = in_1[(w0_2_base1 + start * p.stride_1_0) / 4u];
     }
     {
-      let step = k_begin + w0_3_k;
-      w0_3_x1 = in_1[(w0_3_base1 + step * p.stride_1_0) / 4u];
+      let start = k_begin + w0_3_k;
+      w0_3_x1 = in_1[(w0_3_base1 + start * p.stride_1_0) / 4u];
     }
   }
   for (var k0 = k_begin; k0 < k_end; k0 += 32u) {
@@ -222,36 +222,36 @@ fn product0(row0: u32, ty: u32, column0: u32, tx: u32, local: u32, k_begin: u32,
     workgroupBarrier();
     if k0 + 32u < k_end {
       {
-        let step = k0 + 32u + a0_k;
-        a0_x0 = in_0[(a0_base0 + step) / 4u];
+        let start = k0 + 32u + a0_k;
+        a0_x0 = in_0[(a0_base0 + start) / 4u];
       }
       {
-        let step = k0 + 32u + a1_k;
-        a1_x0 = in_0[(a1_base0 + step) / 4u];
+        let start = k0 + 32u + a1_k;
+        a1_x0 = in_0[(a1_base0 + start) / 4u];
       }
       {
-        let step = k0 + 32u + a2_k;
-        a2_x0 = in_0[(a2_base0 + step) / 4u];
+        let start = k0 + 32u + a2_k;
+        a2_x0 = in_0[(a2_base0 + start) / 4u];
       }
       {
-        let step = k0 + 32u + a3_k;
-        a3_x0 = in_0[(a3_base0 + step) / 4u];
+        let start = k0 + 32u + a3_k;
+        a3_x0 = in_0[(a3_base0 + start) / 4u];
       }
       {
-        let step = k0 + 32u + w0_0_k;
-        w0_0_x1 = in_1[(w0_0_base1 + step * p.stride_1_0) / 4u];
+        let start = k0 + 32u + w0_0_k;
+        w0_0_x1 = in_1[(w0_0_base1 + start * p.stride_1_0) / 4u];
       }
       {
-        let step = k0 + 32u + w0_1_k;
-        w0_1_x1 = in_1[(w0_1_base1 + step * p.stride_1_0) / 4u];
+        let start = k0 + 32u + w0_1_k;
+        w0_1_x1 = in_1[(w0_1_base1 + start * p.stride_1_0) / 4u];
       }
       {
-        let step = k0 + 32u + w0_2_k;
-        w0_2_x1 = in_1[(w0_2_base1 + step * p.stride_1_0) / 4u];
+        let start = k0 + 32u + w0_2_k;
+        w0_2_x1 = in_1[(w0_2_base1 + start * p.stride_1_0) / 4u];
       }
       {
-        let step = k0 + 32u + w0_3_k;
-        w0_3_x1 = in_1[(w0_3_base1 + step * p.stride_1_0) / 4u];
+        let start = k0 + 32u + w0_3_k;
+        w0_3_x1 = in_1[(w0_3_base1 + start * p.stride_1_0) / 4u];
       }
     }
     update(&c, lhs_tile[ty], rhs_tile[tx]);
@@ -349,36 +349,36 @@ fn product1(row0: u32, ty: u32, column0: u32, tx: u32, local: u32, k_begin: u32,
   var w1_3_x2: vec4<f32>;
   if k_begin < k_end {
     {
-      let step = k_begin + a0_k;
-      a0_x0 = in_0[(a0_base0 + step) / 4u];
+      let start = k_begin + a0_k;
+      a0_x0 = in_0[(a0_base0 + start) / 4u];
     }
     {
-      let step = k_begin + a1_k;
-      a1_x0 = in_0[(a1_base0 + step) / 4u];
+      let start = k_begin + a1_k;
+      a1_x0 = in_0[(a1_base0 + start) / 4u];
     }
     {
-      let step = k_begin + a2_k;
-      a2_x0 = in_0[(a2_base0 + step) / 4u];
+      let start = k_begin + a2_k;
+      a2_x0 = in_0[(a2_base0 + start) / 4u];
     }
     {
-      let step = k_begin + a3_k;
-      a3_x0 = in_0[(a3_base0 + step) / 4u];
+      let start = k_begin + a3_k;
+      a3_x0 = in_0[(a3_base0 + start) / 4u];
     }
     {
-      let step = k_begin + w1_0_k;
-      w1_0_x2 = in_2[(w1_0_base2 + step * p.stride_2_0) / 4u];
+      let start = k_begin + w1_0_k;
+      w1_0_x2 = in_2[(w1_0_base2 + start * p.stride_2_0) / 4u];
     }
     {
-      let step = k_begin + w1_1_k;
-      w1_1_x2 = in_2[(w1_1_base2 + step * p.stride_2_0) / 4u];
+      let start = k_begin + w1_1_k;
+      w1_1_x2 = in_2[(w1_1_base2 + start * p.stride_2_0) / 4u];
     }
     {
-      let step = k_begin + w1_2_k;
-      w1_2_x2 = in_2[(w1_2_base2 + step * p.stride_2_0) / 4u];
+      let start = k_begin + w1_2_k;
+      w1_2_x2 = in_2[(w1_2_base2 + start * p.stride_2_0) / 4u];
     }
     {
-      let step = k_begin + w1_3_k;
-      w1_3_x2 = in_2[(w1_3_base2 + step * p.stride_2_0) / 4u];
+      let start = k_begin + w1_3_k;
+      w1_3_x2 = in_2[(w1_3_base2 + start * p.stride_2_0) / 4u];
     }
   }
   for (var k0 = k_begin; k0 < k_end; k0 += 32u) {
@@ -429,36 +429,36 @@ fn product1(row0: u32, ty: u32, column0: u32, tx: u32, local: u32, k_begin: u32,
     workgroupBarrier();
     if k0 + 32u < k_end {
       {
-        let step = k0 + 32u + a0_k;
-        a0_x0 = in_0[(a0_base0 + step) / 4u];
+        let start = k0 + 32u + a0_k;
+        a0_x0 = in_0[(a0_base0 + start) / 4u];
       }
       {
-        let step = k0 + 32u + a1_k;
-        a1_x0 = in_0[(a1_base0 + step) / 4u];
+        let start = k0 + 32u + a1_k;
+        a1_x0 = in_0[(a1_base0 + start) / 4u];
       }
       {
-        let step = k0 + 32u + a2_k;
-        a2_x0 = in_0[(a2_base0 + step) / 4u];
+        let start = k0 + 32u + a2_k;
+        a2_x0 = in_0[(a2_base0 + start) / 4u];
       }
       {
-        let step = k0 + 32u + a3_k;
-        a3_x0 = in_0[(a3_base0 + step) / 4u];
+        let start = k0 + 32u + a3_k;
+        a3_x0 = in_0[(a3_base0 + start) / 4u];
       }
       {
-        let step = k0 + 32u + w1_0_k;
-        w1_0_x2 = in_2[(w1_0_base2 + step * p.stride_2_0) / 4u];
+        let start = k0 + 32u + w1_0_k;
+        w1_0_x2 = in_2[(w1_0_base2 + start * p.stride_2_0) / 4u];
       }
       {
-        let step = k0 + 32u + w1_1_k;
-        w1_1_x2 = in_2[(w1_1_base2 + step * p.stride_2_0) / 4u];
+        let start = k0 + 32u + w1_1_k;
+        w1_1_x2 = in_2[(w1_1_base2 + start * p.stride_2_0) / 4u];
       }
       {
-        let step = k0 + 32u + w1_2_k;
-        w1_2_x2 = in_2[(w1_2_base2 + step * p.stride_2_0) / 4u];
+        let start = k0 + 32u + w1_2_k;
+        w1_2_x2 = in_2[(w1_2_base2 + start * p.stride_2_0) / 4u];
       }
       {
-        let step = k0 + 32u + w1_3_k;
-        w1_3_x2 = in_2[(w1_3_base2 + step * p.stride_2_0) / 4u];
+        let start = k0 + 32u + w1_3_k;
+        w1_3_x2 = in_2[(w1_3_base2 + start * p.stride_2_0) / 4u];
       }
     }
     update(&c, lhs_tile[ty], rhs_tile[tx]);
@@ -556,36 +556,36 @@ fn product2(row0: u32, ty: u32, column0: u32, tx: u32, local: u32, k_begin: u32,
   var w2_3_x3: vec4<f32>;
   if k_begin < k_end {
     {
-      let step = k_begin + a0_k;
-      a0_x0 = in_0[(a0_base0 + step) / 4u];
+      let start = k_begin + a0_k;
+      a0_x0 = in_0[(a0_base0 + start) / 4u];
     }
     {
-      let step = k_begin + a1_k;
-      a1_x0 = in_0[(a1_base0 + step) / 4u];
+      let start = k_begin + a1_k;
+      a1_x0 = in_0[(a1_base0 + start) / 4u];
     }
     {
-      let step = k_begin + a2_k;
-      a2_x0 = in_0[(a2_base0 + step) / 4u];
+      let start = k_begin + a2_k;
+      a2_x0 = in_0[(a2_base0 + start) / 4u];
     }
     {
-      let step = k_begin + a3_k;
-      a3_x0 = in_0[(a3_base0 + step) / 4u];
+      let start = k_begin + a3_k;
+      a3_x0 = in_0[(a3_base0 + start) / 4u];
     }
     {
-      let step = k_begin + w2_0_k;
-      w2_0_x3 = in_3[(w2_0_base3 + step * p.stride_3_0) / 4u];
+      let start = k_begin + w2_0_k;
+      w2_0_x3 = in_3[(w2_0_base3 + start * p.stride_3_0) / 4u];
     }
     {
-      let step = k_begin + w2_1_k;
-      w2_1_x3 = in_3[(w2_1_base3 + step * p.stride_3_0) / 4u];
+      let start = k_begin + w2_1_k;
+      w2_1_x3 = in_3[(w2_1_base3 + start * p.stride_3_0) / 4u];
     }
     {
-      let step = k_begin + w2_2_k;
-      w2_2_x3 = in_3[(w2_2_base3 + step * p.stride_3_0) / 4u];
+      let start = k_begin + w2_2_k;
+      w2_2_x3 = in_3[(w2_2_base3 + start * p.stride_3_0) / 4u];
     }
     {
-      let step = k_begin + w2_3_k;
-      w2_3_x3 = in_3[(w2_3_base3 + step * p.stride_3_0) / 4u];
+      let start = k_begin + w2_3_k;
+      w2_3_x3 = in_3[(w2_3_base3 + start * p.stride_3_0) / 4u];
     }
   }
   for (var k0 = k_begin; k0 < k_end; k0 += 32u) {
@@ -636,36 +636,36 @@ fn product2(row0: u32, ty: u32, column0: u32, tx: u32, local: u32, k_begin: u32,
     workgroupBarrier();
     if k0 + 32u < k_end {
       {
-        let step = k0 + 32u + a0_k;
-        a0_x0 = in_0[(a0_base0 + step) / 4u];
+        let start = k0 + 32u + a0_k;
+        a0_x0 = in_0[(a0_base0 + start) / 4u];
       }
       {
-        let step = k0 + 32u + a1_k;
-        a1_x0 = in_0[(a1_base0 + step) / 4u];
+        let start = k0 + 32u + a1_k;
+        a1_x0 = in_0[(a1_base0 + start) / 4u];
       }
       {
-        let step = k0 + 32u + a2_k;
-        a2_x0 = in_0[(a2_base0 + step) / 4u];
+        let start = k0 + 32u + a2_k;
+        a2_x0 = in_0[(a2_base0 + start) / 4u];
       }
       {
-        let step = k0 + 32u + a3_k;
-        a3_x0 = in_0[(a3_base0 + step) / 4u];
+        let start = k0 + 32u + a3_k;
+        a3_x0 = in_0[(a3_base0 + start) / 4u];
       }
       {
-        let step = k0 + 32u + w2_0_k;
-        w2_0_x3 = in_3[(w2_0_base3 + step * p.stride_3_0) / 4u];
+        let start = k0 + 32u + w2_0_k;
+        w2_0_x3 = in_3[(w2_0_base3 + start * p.stride_3_0) / 4u];
       }
       {
-        let step = k0 + 32u + w2_1_k;
-        w2_1_x3 = in_3[(w2_1_base3 + step * p.stride_3_0) / 4u];
+        let start = k0 + 32u + w2_1_k;
+        w2_1_x3 = in_3[(w2_1_base3 + start * p.stride_3_0) / 4u];
       }
       {
-        let step = k0 + 32u + w2_2_k;
-        w2_2_x3 = in_3[(w2_2_base3 + step * p.stride_3_0) / 4u];
+        let start = k0 + 32u + w2_2_k;
+        w2_2_x3 = in_3[(w2_2_base3 + start * p.stride_3_0) / 4u];
       }
       {
-        let step = k0 + 32u + w2_3_k;
-        w2_3_x3 = in_3[(w2_3_base3 + step * p.stride_3_0) / 4u];
+        let start = k0 + 32u + w2_3_k;
+        w2_3_x3 = in_3[(w2_3_base3 + start * p.stride_3_0) / 4u];
       }
     }
     update(&c, lhs_tile[ty], rhs_tile[tx]);

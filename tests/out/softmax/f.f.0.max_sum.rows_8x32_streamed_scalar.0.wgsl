@@ -63,8 +63,8 @@ fn main(
   let base1 = p.offset_1 + k0 * p.stride_1_0;
   var running1_0 = -2139095041i;
   for (var chunk_0 = lane; chunk_0 < end; chunk_0 += fuse_rounds * 32u) {
-    for (var round = 0u; round < fuse_rounds; round++) {
-      let chunk = chunk_0 + round * 32u;
+    for (var iteration = 0u; iteration < fuse_rounds; iteration++) {
+      let chunk = chunk_0 + iteration * 32u;
       if fuse_rounds == 1u || chunk < end {
         let e0 = chunk;
         let v0_0 = in_0[base0 + e0 * p.stride_0_1];
@@ -106,8 +106,8 @@ fn main(
   var lost4 = f32();
   let opaque = select(0u, 1u, p.row_length == 4294967295u);
   for (var chunk_0 = lane; chunk_0 < end; chunk_0 += fuse_rounds * 32u) {
-    for (var round = 0u; round < fuse_rounds; round++) {
-      let chunk = chunk_0 + round * 32u;
+    for (var iteration = 0u; iteration < fuse_rounds; iteration++) {
+      let chunk = chunk_0 + iteration * 32u;
       if fuse_rounds == 1u || chunk < end {
         let e0 = chunk;
         let v0_0 = in_0[base0 + e0 * p.stride_0_1];
@@ -151,8 +151,8 @@ fn main(
   let s1_0_0_all = bitcast<f32>(shared1[local - lane]);
   let v4 = s1_0_0_all;
   for (var chunk_0 = lane; chunk_0 < end; chunk_0 += fuse_rounds * 32u) {
-    for (var round = 0u; round < fuse_rounds; round++) {
-      let chunk = chunk_0 + round * 32u;
+    for (var iteration = 0u; iteration < fuse_rounds; iteration++) {
+      let chunk = chunk_0 + iteration * 32u;
       if fuse_rounds == 1u || chunk < end {
         let e0 = chunk;
         let v0_0 = in_0[base0 + e0 * p.stride_0_1];
