@@ -9,7 +9,9 @@
 pub mod assume;
 pub mod attention;
 pub mod attention_gradient;
+pub mod attention_pattern;
 pub mod body;
+mod body_builder;
 pub mod chains;
 mod contraction;
 pub mod cost;
@@ -46,9 +48,8 @@ pub use group::{Attention, Contraction, Group, GroupKind, Reduction, ScoreProduc
 use crate::graph::{Graph, NodeId, Op};
 use attention::is_of_row;
 use body::{NeedsStorage, ValueId};
-use dependencies::Dependencies;
+use dependencies::{Dependencies, InPlace};
 use heuristics::STORE_COST;
-use in_place::InPlace;
 use legality::MAX_STORAGE_BUFFERS;
 use regions::{Anchor, Region};
 use rows::RowSpace;
@@ -165,7 +166,7 @@ pub(crate) struct Planner<'g> {
     first_products: Vec<Option<NodeId>>,
     /// Cost of recomputing one element of each node from materialized reductions and products.
     costs: Vec<u32>,
-    attentions: Vec<attention::Pattern>,
+    attentions: Vec<attention_pattern::Pattern>,
     /// Never materialized: parts of attentions and their gradients, which every consumer recomputes.
     recomputed: BTreeSet<NodeId>,
     results: Vec<NodeId>,
@@ -282,7 +283,8 @@ impl<'g> Planner<'g> {
     }
 
     fn force_values_read_at_several_places(&mut self) {
-        let unstored: BTreeSet<NodeId> = self.attentions.iter().flat_map(attention::Pattern::unstored).collect();
+        let unstored: BTreeSet<NodeId> =
+            self.attentions.iter().flat_map(attention_pattern::Pattern::unstored).collect();
         let is_stored = |node| self.forced.contains(&node) || self.is_result(node);
         let found = recompute::read_at_several_places(self.graph, &self.users, is_stored, self.policy.repeats);
         for node in found.into_iter().filter(|node| !unstored.contains(node)) {
@@ -315,7 +317,7 @@ impl<'g> Planner<'g> {
 
     fn find_recomputed(&mut self) {
         let of_pattern =
-            |pattern| attention::Pattern::unstored(pattern).filter(|node| !pattern.statistics.contains(node));
+            |pattern| attention_pattern::Pattern::unstored(pattern).filter(|node| !pattern.statistics.contains(node));
         self.recomputed = self.attentions.iter().flat_map(of_pattern).collect();
     }
 
@@ -472,7 +474,7 @@ impl<'g> Planner<'g> {
     fn attention_group(
         &self,
         cut: &Cut,
-        pattern: &attention::Pattern,
+        pattern: &attention_pattern::Pattern,
         slots: &BTreeMap<NodeId, Vec<Slot>>,
         stored: &dyn Fn(NodeId) -> Option<Slot>,
     ) -> Result<Group, NeedsStorage> {

@@ -83,6 +83,14 @@ impl Graph {
         self.casts(node).last().and_then(|cast| self.nodes[cast].op.operands().first().copied()).unwrap_or(node)
     }
 
+    /// The value behind movements.
+    pub fn through_movements(&self, mut node: NodeId) -> NodeId {
+        while self.nodes[node].op.is_movement() {
+            node = self.nodes[node].op.operands()[0];
+        }
+        node
+    }
+
     /// True if a node belongs to a backward pass.
     pub fn is_of_gradient(&self, node: NodeId) -> bool {
         self.gradients.contains(&self.nodes[node].span)
@@ -291,6 +299,21 @@ impl Op {
     /// True if each element depends only on the operands' elements at the same coordinates.
     pub const fn is_pointwise(&self) -> bool {
         matches!(self, Self::Unary(..) | Self::Binary(..) | Self::Compare(..) | Self::Select { .. } | Self::Cast(_))
+    }
+
+    /// True if it starts a kernel of its own kind.
+    pub const fn is_anchor(&self) -> bool {
+        matches!(self, Self::Matmul { .. } | Self::Reduce { .. })
+    }
+
+    /// True if it only renames coordinates.
+    pub const fn is_movement(&self) -> bool {
+        matches!(self, Self::Permute { .. } | Self::Reshape(_) | Self::Slice { .. } | Self::Broadcast(_))
+    }
+
+    /// True if its values may be worth storing.
+    pub const fn is_computed(&self) -> bool {
+        self.is_pointwise() || matches!(self, Self::Take { .. })
     }
 
     /// Operands, in order.

@@ -31,4 +31,4 @@ pub mod weighted_sum;
 mod weights;
 
 pub use gemv::gemv;
-pub use tiles::tiles;
+pub use tiles::{row_parts, tiles};

@@ -4,6 +4,7 @@
 //! those of ggml's reference functions (`dequantize_row_*`, `quantize_row_*_ref`), with the same `f32` operations in
 //! the same order. Results are bit-identical to a build of ggml without fused multiply-adds.
 
+mod block;
 mod block_type;
 mod coded;
 mod encode;

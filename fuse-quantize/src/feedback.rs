@@ -14,18 +14,9 @@ use crate::{
     layout::{Layout, axis_of, groups_of},
     pair::Pair,
     plain::{checked, pair_of},
+    row::Row,
     sweep,
 };
-
-/// A matrix row: an output's weights during quantization.
-pub(crate) struct Row<'a> {
-    pub(crate) packing: Packing,
-    pub(crate) scheme: &'a QuantScheme,
-    pub(crate) group: usize,
-    pub(crate) weights: &'a [f32],
-    pub(crate) codes: Vec<u32>,
-    pub(crate) pairs: Vec<Pair>,
-}
 
 /// Quantizes a linear layer's weights with minimal change of its outputs for calibrated inputs.
 ///
@@ -85,10 +76,6 @@ pub fn quantize_calibrated(
 }
 
 impl Row<'_> {
-    pub(crate) fn value(&self, k: usize) -> f32 {
-        self.pairs[k / self.group].value(self.codes[k])
-    }
-
     fn feed_forward(
         &mut self,
         curvature: &Curvature,

@@ -18,6 +18,7 @@ mod pair;
 mod plain;
 mod quantized;
 mod refit;
+mod row;
 mod scheme;
 mod search;
 mod statistics;

@@ -7,8 +7,8 @@
 use crate::{
     Symmetry,
     calibration::{Curvature, dot},
-    feedback::Row,
     pair::Pair,
+    row::Row,
     search::storable_symmetric,
 };
 

@@ -5,7 +5,10 @@ use std::{collections::BTreeSet, fs, path::PathBuf, process::Command};
 use anyhow::{Context, bail};
 use serde::Deserialize;
 
-use crate::steps::{cargo, root, target_folder};
+use crate::{
+    folders::{root, target_folder},
+    steps::cargo,
+};
 
 /// Difference to the last check that passed.
 pub(crate) struct Changes {

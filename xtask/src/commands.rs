@@ -10,10 +10,7 @@ use std::{
 use anyhow::Context;
 use clap::{Args, ValueEnum};
 
-use crate::{
-    Access,
-    steps::{Step, target_folder},
-};
+use crate::{Access, folders::target_folder, steps::Step};
 
 /// `cargo xtask demo`: the example on real weights.
 pub(crate) fn demo(file: Option<PathBuf>) -> Step {

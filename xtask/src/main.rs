@@ -6,6 +6,7 @@
 
 mod changes;
 mod commands;
+mod folders;
 mod machine;
 mod minilm;
 mod mutants;

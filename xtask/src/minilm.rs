@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::{Context, bail};
 
-use crate::{Access, prerequisites, steps::root};
+use crate::{Access, folders::root, prerequisites};
 
 /// Files that the example reads. The largest comes last, so its presence implies the others.
 pub(crate) const FILES: [&str; 2] = ["tokenizer.json", "model.safetensors"];

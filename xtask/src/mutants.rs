@@ -14,7 +14,8 @@ use serde::Deserialize;
 
 use crate::{
     commands,
-    steps::{Step, cargo, root, target_folder},
+    folders::{root, target_folder},
+    steps::{Step, cargo},
     times::{self, Times},
 };
 

@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::{Context, bail};
 
-use crate::steps::{cargo, root};
+use crate::{folders::root, steps::cargo};
 
 /// Folder of Burn's program, a workspace of its own.
 const BURN: &str = "benches/rivals/burn";

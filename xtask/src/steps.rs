@@ -10,7 +10,10 @@ use std::{
 
 use anyhow::{Context, bail};
 
-use crate::times::{self, Times};
+use crate::{
+    folders::root,
+    times::{self, Times},
+};
 
 /// One command of cargo, or of a program that cargo built.
 #[derive(Clone, Debug)]
@@ -186,16 +189,6 @@ fn summary(steps: &[Step], outcomes: &[Outcome]) -> String {
 /// Cargo that runs this program.
 pub(crate) fn cargo() -> OsString {
     env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
-}
-
-/// Root of the repository.
-pub(crate) fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new(".")).to_owned()
-}
-
-/// Cargo's target folder.
-pub(crate) fn target_folder() -> PathBuf {
-    env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), |folder| root().join(folder))
 }
 
 #[cfg(test)]

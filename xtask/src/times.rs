@@ -17,7 +17,7 @@ use std::{
 use anyhow::Context;
 use serde::{Deserialize, Serialize};
 
-use crate::steps::target_folder;
+use crate::folders::target_folder;
 
 /// Variables that give the runner its file and the name of the step.
 const FILE: &str = "FUSE_TEST_TIMES";

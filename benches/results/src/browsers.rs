@@ -4,8 +4,8 @@
 use crate::{
     bars::BrowserBars,
     line::{ALONE, BROWSER_RIVALS, FIRST_RESULT, ONNX, OURS, TENSORFLOW, Time, Weight},
+    markdown::{or_dash, table},
     results::{Key, Results},
-    tables::{or_dash, table},
 };
 
 /// A judged bar.

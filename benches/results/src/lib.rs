@@ -13,6 +13,7 @@ pub mod document;
 pub mod figures;
 pub mod line;
 pub mod machine;
+mod markdown;
 #[cfg(feature = "plots")]
 pub mod plot;
 pub mod results;

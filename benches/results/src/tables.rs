@@ -6,6 +6,7 @@ use crate::{
     bars::{Bars, Limit, Verdict},
     browsers,
     line::{LeftOut, OURS, Pair, RIVALS, SPECIALIZED, Time},
+    markdown::{or_dash, table},
     results::{Key, Results},
 };
 
@@ -69,18 +70,6 @@ impl Table {
 }
 
 /// Formats a table with headings.
-pub(crate) fn table(headings: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
-    let lines: Vec<String> = rows.map(|row| format!("| {} |\n", row.join(" | "))).collect();
-    if lines.is_empty() {
-        return String::new();
-    }
-    format!("| {} |\n|{}\n{}", headings.join(" | "), "---|".repeat(headings.len()), lines.concat())
-}
-
-pub(crate) fn or_dash(value: Option<f64>, digits: usize) -> String {
-    value.map_or("–".to_owned(), |value| format!("{value:.digits$}"))
-}
-
 /// Microseconds with as many digits as are significant.
 fn micros(time: f64) -> String {
     match time {

@@ -44,7 +44,11 @@ type Writer<'a> = Box<dyn Fn() -> Option<Variant> + Send + Sync + 'a>;
 /// Variants of each group, best first. Equal groups share theirs.
 pub(super) fn variants(wanted: &[VariantRequest<'_>], dialect: Dialect) -> Vec<Vec<Variant>> {
     let mut alike = GroupDedup::default();
-    let known: Vec<DedupEntry> = (0..wanted.len()).map(|at| alike.find(wanted, at)).collect();
+    let known: Vec<DedupEntry> = wanted
+        .iter()
+        .enumerate()
+        .map(|(at, request)| alike.find(at, request.group, |known| request.is_written_as(&wanted[known])))
+        .collect();
     let names: Vec<Names> = wanted.iter().map(|wanted| Names::new(wanted.group, dialect)).collect();
     let mut writers: Vec<Writer<'_>> = vec![];
     let mut counts = Vec::with_capacity(wanted.len());
@@ -68,7 +72,7 @@ pub(super) fn variants(wanted: &[VariantRequest<'_>], dialect: Dialect) -> Vec<V
 }
 
 impl<'a> VariantRequest<'a> {
-    pub(super) fn is_written_as(&self, other: &Self) -> bool {
+    fn is_written_as(&self, other: &Self) -> bool {
         (self.scope, self.schedule, self.features) == (other.scope, other.schedule, other.features)
     }
 
@@ -150,7 +154,7 @@ fn contraction_passes(group: &Group, contraction: &Contraction, names: &Names, s
     let (first, second) = match scheduled.schedule {
         ContractionSchedule::Tile(tile) => {
             let second = tile.is_split().then(|| match rows::finishing_tile(group) {
-                Some(finishing) => wgsl::second_pass::rows(group, contraction, names, scheduled, finishing),
+                Some(finishing) => wgsl::row_parts(group, contraction, names, scheduled, finishing),
                 None if tile.is_stream_k() => wgsl::second_pass::streams(group, contraction, names, tile),
                 None => sums(tile.lanes),
             });

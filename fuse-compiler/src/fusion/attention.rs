@@ -8,67 +8,14 @@ use std::collections::BTreeSet;
 use fuse_artifact::{Check, Relation, Size, Slot, Space};
 
 use super::{
-    Attention, Group, GroupKind,
-    attention_gradient::{self, Gradient, Read},
-    body::{Body, BodyBuilder, NeedsStorage, Region, ValueId, ValueOp},
+    Attention, Group, GroupKind, attention_gradient,
+    attention_pattern::{Gradient, MAX_HEAD, Pattern, Read},
+    body::{Body, NeedsStorage, ValueId, ValueOp},
+    body_builder::{BodyBuilder, Region},
     index::{IndexMap, strip_reshapes},
     rows::RowSpace,
 };
 use crate::graph::{Graph, NodeId, Op, TensorType, softmax::Softmax};
-
-/// Maximum depth and value columns that a kernel keeps in registers and workgroup memory.
-pub const MAX_HEAD: u64 = 256;
-
-/// An attention in a graph.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Pattern {
-    /// The `matmul` of probabilities and values.
-    pub output: NodeId,
-    /// The `matmul` of queries and keys.
-    pub product: NodeId,
-    /// Input of the softmax.
-    pub scores: NodeId,
-    /// Nodes of the softmax.
-    pub softmax: Vec<NodeId>,
-    /// Largest score and sum of exponentials per row; others may read the sum's logarithm.
-    pub statistics: [NodeId; 2],
-    /// Nodes from the product to the probabilities, and the output. Only the output and the statistics are
-    /// materialized: other readers recompute the rest.
-    pub nodes: BTreeSet<NodeId>,
-    /// The part of its gradient that recomputes scores.
-    pub gradient: Gradient,
-}
-
-impl Pattern {
-    /// Depth of the score products, then the number of value columns.
-    pub fn head(&self, graph: &Graph) -> [Size; 2] {
-        let last = |node: NodeId| graph.nodes[node].ty.shape.last().cloned().unwrap_or(Size::ONE);
-        let Op::Matmul { lhs, .. } = graph.nodes[self.product].op else { unreachable!("a pattern's product") };
-        [last(lhs), last(self.output)]
-    }
-
-    /// Sizes known only at launch that must be at most [`MAX_HEAD`].
-    fn unbounded(&self, graph: &Graph) -> Vec<Size> {
-        let mut sizes = vec![];
-        for size in self.head(graph).into_iter().chain(self.gradient.sums.iter().flat_map(|sums| sums.heads(graph))) {
-            if size.as_constant().is_none() && !sizes.contains(&size) {
-                sizes.push(size);
-            }
-        }
-        sizes
-    }
-
-    /// True if `node` is part of the softmax: behind the scores and before the output.
-    pub fn is_of_softmax(&self, node: NodeId) -> bool {
-        self.softmax.contains(&node)
-    }
-
-    /// Nodes that are never materialized: the attention's kernel holds them, or gradient kernels recompute them.
-    pub fn unstored(&self) -> impl Iterator<Item = NodeId> {
-        let own = self.nodes.iter().filter(|node| **node != self.output);
-        own.chain(&self.gradient.recomputed).copied()
-    }
-}
 
 /// The attentions of a graph.
 #[derive(Clone, Debug, Default)]

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use fuse_artifact::Size;
 
-use super::attention::{MAX_HEAD, Pattern};
+use super::attention_pattern::{Gradient, MAX_HEAD, Pattern, Read, WeightedSums};
 use crate::{
     graph::{Graph, NodeId, Op, softmax::Softmax},
     operations::UnaryOp,
@@ -19,49 +19,6 @@ const MAX_PRODUCTS: usize = 2;
 
 /// Maximum sums per kernel over the same products, limited by registers.
 const MAX_SUMS: usize = 2;
-
-/// One kernel's sums `Σ f(a·b, c·d)[m, n] · w[n, :]`: matrix products whose left operand is never stored.
-#[derive(Clone, Debug, PartialEq)]
-pub struct WeightedSums {
-    /// The sums' `matmul` nodes, all of one shape.
-    pub outputs: Vec<NodeId>,
-    /// The `matmul` nodes that the left operands are computed from.
-    pub products: Vec<NodeId>,
-    /// True if rows of the sums are columns of the products.
-    pub exchanged: bool,
-}
-
-impl WeightedSums {
-    /// Depths of the products, then the number of columns.
-    pub fn heads(&self, graph: &Graph) -> Vec<Size> {
-        let last = |node: NodeId| graph.nodes[node].ty.shape.last().cloned().unwrap_or(Size::ONE);
-        let depth = |&product: &NodeId| match graph.nodes[product].op {
-            Op::Matmul { lhs, .. } => last(lhs),
-            _ => unreachable!("a product is a matmul"),
-        };
-        self.products.iter().map(depth).chain([last(self.outputs[0])]).collect()
-    }
-}
-
-/// The part of a gradient that recomputes an attention's scores.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Gradient {
-    /// The sums, grouped by kernel.
-    pub sums: Vec<WeightedSums>,
-    /// Nodes between products and left operands, recomputed by the kernels.
-    pub recomputed: BTreeSet<NodeId>,
-}
-
-/// A value of an attention or its gradient that another operation reads.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Read {
-    /// The value.
-    pub node: NodeId,
-    /// Its reader.
-    pub by: NodeId,
-    /// Reason to store it.
-    pub reason: &'static str,
-}
 
 /// Finds the gradient of an attention whose scores have other readers.
 ///

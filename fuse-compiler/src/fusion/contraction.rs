@@ -6,7 +6,8 @@ use fuse_artifact::{Check, Relation, Size, Slot, Space};
 
 use super::{
     Contraction, Cut, Group, GroupKind, Planner, Policy,
-    body::{self, BodyBuilder, KernelAccess, NeedsStorage, ValueOp},
+    body::{KernelAccess, NeedsStorage, ValueOp},
+    body_builder::{BodyBuilder, Region},
     index::strip_reshapes,
     rows::{Extent, RowSpace},
 };
@@ -35,14 +36,11 @@ pub(super) fn group(
         true => rows.place(graph, node),
         false => rows.place_of(&graph.nodes[node].ty),
     };
-    let point = body::Region { sums: products, ..body::Region::new(Space::Point, rank, &inside, &place) };
-    let operand = |space, product| body::Region {
-        operand_of: Some(product),
-        ..body::Region::new(space, rank, &|_| false, &place)
-    };
+    let point = Region { sums: products, ..Region::new(Space::Point, rank, &inside, &place) };
+    let operand = |space, product| Region { operand_of: Some(product), ..Region::new(space, rank, &|_| false, &place) };
     let depth = graph.nodes[lhs].ty.shape[rank - 1].clone();
     let row_prologue = planner.policy.row_prologue.then_some(&depth);
-    let left = body::Region { row_prologue, ..operand(Space::Lhs, products[0]) };
+    let left = Region { row_prologue, ..operand(Space::Lhs, products[0]) };
     let (lhs_body, lhs_values) = builder.body(&left, &[lhs])?;
     let mut programs = Vec::with_capacity(products.len());
     for &product in products {

@@ -5,8 +5,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Cut, in_place::InPlace};
+use super::Cut;
 use crate::graph::{Graph, NodeId, Op};
+
+/// Parameters that kernels write in place, with the new value.
+pub(super) type InPlace = BTreeMap<u16, NodeId>;
 
 pub(super) struct Dependencies {
     /// Per cut: cuts that it waits for.

@@ -8,9 +8,8 @@ use fuse_artifact::{DType, Size};
 
 use super::{
     Policy,
-    attention::Pattern,
+    attention_pattern::Pattern,
     body::{Body, Value, ValueId, ValueOp},
-    legality::{is_anchor, is_movement, through_movements},
     pieces,
 };
 use crate::graph::{Graph, NodeId, Op};
@@ -50,13 +49,13 @@ pub(super) fn values_to_store(
         let op = &graph.nodes[id].op;
         if graph.options.no_fuse {
             found.extend(op.operands().into_iter().filter_map(|operand| {
-                let source = through_movements(graph, operand);
-                let stored = graph.nodes[source].op.is_pointwise() || is_anchor(&graph.nodes[source].op);
+                let source = graph.through_movements(operand);
+                let stored = graph.nodes[source].op.is_pointwise() || graph.nodes[source].op.is_anchor();
                 stored.then_some((source, id, "`#[no_fuse]` was asked for"))
             }));
         } else if let Op::Matmul { lhs, rhs } = *op {
             for operand in [lhs, rhs] {
-                let source = through_movements(graph, operand);
+                let source = graph.through_movements(operand);
                 if !graph.nodes[source].op.is_pointwise() || in_attention(source) {
                     continue;
                 }
@@ -94,7 +93,7 @@ fn shared_values(graph: &Graph, users: &[BTreeSet<NodeId>], costs: &[u32]) -> Ve
         let contractions = readers.iter().filter(|&&r| matches!(graph.nodes[r].op, Op::Matmul { .. }));
         let moved = readers
             .iter()
-            .filter(|&&r| is_movement(&graph.nodes[r].op) && !matches!(graph.nodes[r].op, Op::Reshape(_)));
+            .filter(|&&r| graph.nodes[r].op.is_movement() && !matches!(graph.nodes[r].op, Op::Reshape(_)));
         let separate = contractions.count() + moved.count();
         if graph.nodes[node].op.is_pointwise()
             && readers.len() > 1
@@ -154,7 +153,7 @@ pub(super) fn is_repeated(graph: &Graph, node: NodeId) -> bool {
             _ if !seen.insert(node) => {}
             Op::Literal(_) | Op::Scalar(_) | Op::Size(_) | Op::Index { .. } => {}
             Op::Broadcast(x) if repeats(&graph.nodes[*x].ty.shape, shape) => {}
-            op if op.is_pointwise() || is_movement(op) => pending.extend(op.operands()),
+            op if op.is_pointwise() || op.is_movement() => pending.extend(op.operands()),
             _ => return false,
         }
     }
@@ -169,7 +168,7 @@ fn repeats(from: &[Size], to: &[Size]) -> bool {
 fn computed_from(graph: &Graph, node: NodeId) -> BTreeSet<NodeId> {
     let (mut found, mut pending) = (BTreeSet::new(), vec![node]);
     while let Some(node) = pending.pop() {
-        if found.insert(node) && !is_anchor(&graph.nodes[node].op) {
+        if found.insert(node) && !graph.nodes[node].op.is_anchor() {
             pending.extend(graph.nodes[node].op.operands());
         }
     }
@@ -188,7 +187,7 @@ fn depends_on_rows(graph: &Graph, node: NodeId) -> bool {
         if let Op::Reduce { .. } = op {
             return true;
         }
-        if seen.insert(node) && (op.is_pointwise() || is_movement(op)) {
+        if seen.insert(node) && (op.is_pointwise() || op.is_movement()) {
             pending.extend(op.operands());
         }
     }
@@ -200,7 +199,7 @@ pub(super) fn recompute_costs(graph: &Graph) -> Vec<u32> {
     let mut costs = Vec::with_capacity(graph.nodes.len());
     for (_, node) in graph.nodes.iter() {
         let cost = match &node.op {
-            op if is_anchor(op) => 0,
+            op if op.is_anchor() => 0,
             op => op.operands().iter().fold(operation_cost(op), |sum: u32, x| sum.saturating_add(costs[x.index()])),
         };
         costs.push(cost);

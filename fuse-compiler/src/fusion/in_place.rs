@@ -9,14 +9,13 @@ use fuse_artifact::{Refusal, Slot, Space};
 
 use super::{
     Group, GroupKind, Planner, Store,
-    body::{Body, BodyBuilder, KernelAccess, NeedsStorage, Region, ValueOp},
-    dependencies::Dependencies,
+    body::{Body, KernelAccess, NeedsStorage, ValueOp},
+    body_builder::{BodyBuilder, Region},
+    dependencies::{Dependencies, InPlace},
     index::IndexMap,
     reasons,
 };
 use crate::graph::{Graph, NodeId};
-
-pub(super) type InPlace = BTreeMap<u16, NodeId>;
 
 /// Parameters that launch order permits to write in place: all but `copied` and those that would form a cycle.
 pub(super) fn ordered(planner: &Planner<'_>, dependencies: &mut Dependencies) -> InPlace {

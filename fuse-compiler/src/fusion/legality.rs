@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Group, GroupKind, Obstacle, body::NeedsStorage, index::strip_reshapes, recompute::is_computed};
+use super::{Group, GroupKind, Obstacle, body::NeedsStorage, index::strip_reshapes};
 use crate::{
     graph::{CompareOp, Graph, Node, NodeId, Op, ReduceOp},
     operations::{BinaryOp, UnaryOp},
@@ -10,16 +10,6 @@ use crate::{
 
 /// Storage buffers per shader stage that every WebGPU adapter provides.
 pub const MAX_STORAGE_BUFFERS: usize = 8;
-
-/// True if an operation starts a kernel of its own kind.
-pub fn is_anchor(op: &Op) -> bool {
-    matches!(op, Op::Matmul { .. } | Op::Reduce { .. })
-}
-
-/// True if an operation only renames coordinates.
-pub fn is_movement(op: &Op) -> bool {
-    matches!(op, Op::Permute { .. } | Op::Reshape(_) | Op::Slice { .. } | Op::Broadcast(_))
-}
 
 /// Computed values compared with their own extremes, each with reduction and comparison, as in the gradient of `max`.
 ///
@@ -29,9 +19,9 @@ pub fn compared_extremes(graph: &Graph, live: &BTreeSet<NodeId>) -> Vec<[NodeId;
     for &comparison in live {
         let Op::Compare(CompareOp::Eq | CompareOp::Ne, x, y) = graph.nodes[comparison].op else { continue };
         for (value, extreme) in [(x, y), (y, x)] {
-            let reduction = through_movements(graph, extreme);
+            let reduction = graph.through_movements(extreme);
             let Op::Reduce { op: ReduceOp::Max | ReduceOp::Min, x, .. } = graph.nodes[reduction].op else { continue };
-            let [value, of] = [value, x].map(|node| through_movements(graph, node));
+            let [value, of] = [value, x].map(|node| graph.through_movements(node));
             if value == of && rounds(graph, value) {
                 found.push([value, reduction, comparison]);
             }
@@ -50,7 +40,7 @@ fn rounds(graph: &Graph, value: NodeId) -> bool {
         }
         match op {
             Op::Input(_) | Op::Scalar(_) | Op::Literal(_) | Op::Size(_) => {}
-            op if is_movement(op) => pending.extend(op.operands()),
+            op if op.is_movement() => pending.extend(op.operands()),
             Op::Take { .. } | Op::Select { .. } => pending.extend(op.operands()),
             Op::Unary(UnaryOp::Neg | UnaryOp::Abs | UnaryOp::Relu, x) => pending.push(*x),
             Op::Binary(BinaryOp::Min | BinaryOp::Max, x, y) => pending.extend([*x, *y]),
@@ -58,14 +48,6 @@ fn rounds(graph: &Graph, value: NodeId) -> bool {
         }
     }
     false
-}
-
-/// The value behind movements.
-pub fn through_movements(graph: &Graph, mut node: NodeId) -> NodeId {
-    while is_movement(&graph.nodes[node].op) {
-        node = graph.nodes[node].op.operands()[0];
-    }
-    node
 }
 
 /// Checks that a group binds at most `most` buffers; else names a value outside `forced` to store.
@@ -107,7 +89,7 @@ pub(super) fn check_bindings(
     }
     // Once every value behind the anchor is stored by itself, the anchor's value is stored too, and others start from
     // it.
-    let anchors = group.nodes.iter().copied().filter(|&node| is_anchor(&graph.nodes[node].op));
+    let anchors = group.nodes.iter().copied().filter(|&node| graph.nodes[node].op.is_anchor());
     let stored = group.stores.iter().map(|store| store.node);
     let unforced = split.into_iter().chain(stored).chain(anchors).find(|node| !forced.contains(node));
     Err(NeedsStorage { node: unforced.unwrap_or(group.stores[0].node), consumer, reason }.into())
@@ -118,7 +100,7 @@ fn value_to_split(graph: &Graph, group: &Group, most: usize) -> Option<NodeId> {
     let outputs: BTreeSet<NodeId> = group.stores.iter().map(|store| store.node).collect();
     let inside: BTreeSet<NodeId> = group.nodes.iter().copied().collect();
     let mut best: Option<(usize, NodeId)> = None;
-    for &node in group.nodes.iter().filter(|&node| is_computed(&graph.nodes[*node].op) && !outputs.contains(node)) {
+    for &node in group.nodes.iter().filter(|&node| graph.nodes[*node].op.is_computed() && !outputs.contains(node)) {
         let buffers = inputs_under(graph, node, &inside).len();
         if buffers > 1 && buffers < most - 1 && best.is_none_or(|(most, _)| buffers > most) {
             best = Some((buffers, node));
@@ -136,7 +118,7 @@ fn inputs_under(graph: &Graph, node: NodeId, inside: &BTreeSet<NodeId>) -> BTree
             continue;
         }
         let op = &graph.nodes[node].op;
-        if inside.contains(&node) || is_movement(op) {
+        if inside.contains(&node) || op.is_movement() {
             pending.extend(op.operands());
         } else if !matches!(op, Op::Literal(_) | Op::Scalar(_) | Op::Size(_) | Op::Index { .. }) {
             found.insert(strip_reshapes(graph, node));

@@ -6,10 +6,11 @@ use fuse_artifact::{Size, Slot, Space};
 
 use super::{
     Cut, Group, GroupKind, Planner,
-    body::{self, BodyBuilder, NeedsStorage},
+    body::NeedsStorage,
+    body_builder::{BodyBuilder, Region},
     contraction::prologue_nodes,
     dependencies::Dependencies,
-    in_place::InPlace,
+    dependencies::InPlace,
     index::IndexMap,
 };
 use crate::graph::NodeId;
@@ -66,7 +67,7 @@ pub(super) fn group(
     let outputs: BTreeSet<NodeId> = cut.outputs.iter().copied().collect();
     let inside = |node: NodeId| outputs.contains(&node);
     let place = |node: NodeId| IndexMap::identity(graph.nodes[node].ty.rank());
-    let region = body::Region::new(Space::Point, shape.len(), &inside, &place);
+    let region = Region::new(Space::Point, shape.len(), &inside, &place);
     let (body, values) = builder.body(&region, &cut.outputs)?;
     let (accesses, fixed) = builder.finish();
     let outside = |node: NodeId| if inside(node) { None } else { stored(node) };

@@ -7,10 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{
-    heuristics::{LOAD, operation_cost},
-    legality::{is_anchor, is_movement},
-};
+use super::heuristics::{LOAD, operation_cost};
 use crate::graph::{Graph, NodeId, Op};
 
 /// Maximum distinct operations counted per value; values with more count as expensive.
@@ -42,11 +39,11 @@ pub(super) fn read_at_several_places(
     let mut found = vec![];
     let mut works: Vec<Work> = Vec::with_capacity(graph.nodes.len());
     for (id, node) in graph.nodes.iter() {
-        let is_leaf = matches!(node.op, Op::Input(_) | Op::Dequantize(_)) || is_anchor(&node.op);
+        let is_leaf = matches!(node.op, Op::Input(_) | Op::Dequantize(_)) || node.op.is_anchor();
         let mut work = Work { total: LOAD, ..Work::default() };
         if !is_leaf && !is_stored(id) {
             let inlined = inlined(graph, id, &works);
-            if is_computed(&node.op) && reads[id.index()].repeated(inlined.total) > most {
+            if node.op.is_computed() && reads[id.index()].repeated(inlined.total) > most {
                 found.push(id);
             } else {
                 work = inlined;
@@ -55,11 +52,6 @@ pub(super) fn read_at_several_places(
         works.push(work);
     }
     found
-}
-
-/// True for operations whose values may be worth storing.
-pub(super) fn is_computed(op: &Op) -> bool {
-    op.is_pointwise() || matches!(op, Op::Take { .. })
 }
 
 impl Reads {
@@ -79,12 +71,12 @@ fn reads(graph: &Graph, users: &[BTreeSet<NodeId>]) -> Vec<Reads> {
         for &user in &users[id.index()] {
             let op = &graph.nodes[user].op;
             let takes = matches!(*op, Op::Take { x, .. } if x == id);
-            if takes || is_movement(op) {
+            if takes || op.is_movement() {
                 let Reads { places, taken } = reads[user.index()];
                 own.places = own.places.saturating_add(places.max(1));
                 own.taken |= takes || taken;
             }
-            in_place |= !is_movement(op) && (!takes || matches!(*op, Op::Take { index, .. } if index == id));
+            in_place |= !op.is_movement() && (!takes || matches!(*op, Op::Take { index, .. } if index == id));
         }
         own.places = own.places.saturating_add(u32::from(in_place));
         reads[id.index()] = own;

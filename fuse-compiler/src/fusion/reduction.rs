@@ -6,7 +6,8 @@ use fuse_artifact::{Slot, Space};
 
 use super::{
     Cut, Group, GroupKind, Planner, Reduction, Store,
-    body::{self, BodyBuilder, KernelAccess, NeedsStorage},
+    body::{KernelAccess, NeedsStorage},
+    body_builder::{BodyBuilder, Region},
     contraction::prologue_nodes,
     rows::RowSpace,
 };
@@ -28,7 +29,7 @@ pub(super) fn group(
         false => rows.place_of(&graph.nodes[node].ty),
     };
     let rank = rows.shape.len();
-    let region = body::Region::new(Space::Point, rank, &inside, &place);
+    let region = Region::new(Space::Point, rank, &inside, &place);
     let (body, values) = builder.body(&region, &cut.outputs)?;
     let (accesses, fixed) = builder.finish();
     let outside = |node: NodeId| if inside(node) { None } else { stored(node) };

@@ -10,11 +10,9 @@ use fuse_artifact::Size;
 
 use super::{
     Planner, Policy,
-    attention::Pattern,
-    attention_gradient::WeightedSums,
+    attention_pattern::{Pattern, WeightedSums},
     heuristics::{is_cheap_to_repeat, operation_cost},
     index::strip_reshapes,
-    legality::is_movement,
     row_prologue,
     rows::{Extent, RowSpace},
     stages::Stages,
@@ -186,7 +184,7 @@ impl<'a, 'g> Growth<'a, 'g> {
     fn add(&mut self, number: usize, node: NodeId) {
         let op = &self.planner.graph.nodes[node].op;
         // A permute changes the store; other movements only rename values in registers.
-        let movement = is_movement(op) && !matches!(op, Op::Permute { .. });
+        let movement = op.is_movement() && !matches!(op, Op::Permute { .. });
         let region = &mut self.regions[number];
         if movement {
             region.movements.insert(node);
@@ -324,7 +322,7 @@ impl<'a, 'g> Growth<'a, 'g> {
                     Anchor::Attention(_) | Anchor::WeightedSums(_) => whole_rows,
                     Anchor::Products(_) => false,
                 };
-                stores_by_stride && held(*x) && only_user && !is_movement(&graph.nodes[*x].op)
+                stores_by_stride && held(*x) && only_user && !graph.nodes[*x].op.is_movement()
             }
             Op::Reshape(x) => with_rows && held(*x) && [*x, candidate].map(extent) == [Some(Extent::Row); 2],
             Op::Reduce { x, axes, .. } => {
@@ -403,7 +401,7 @@ impl<'a, 'g> Growth<'a, 'g> {
         pending.extend(self.regions[number].nodes.iter().flat_map(|&node| graph.nodes[node].op.operands()));
         while let Some(node) = pending.pop() {
             let op = &graph.nodes[node].op;
-            let inline = op.is_pointwise() || is_movement(op);
+            let inline = op.is_pointwise() || op.is_movement();
             if inline && !self.owner.contains_key(&node) && !self.planner.forced.contains(&node) && found.insert(node) {
                 pending.extend(op.operands());
             }

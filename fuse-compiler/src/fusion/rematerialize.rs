@@ -9,7 +9,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{
     Planner,
     heuristics::operation_cost,
-    legality::is_movement,
     regions::{Anchor, Region, owners},
 };
 use crate::graph::{NodeId, Op};
@@ -107,7 +106,7 @@ impl Search<'_, '_> {
                     _ if matches!(op, Op::Matmul { .. }) => return false,
                     Some(_) => {}
                     None if self.needed.contains(&user) => {}
-                    None if op.is_pointwise() || is_movement(op) || matches!(op, Op::Take { .. }) => {
+                    None if op.is_pointwise() || op.is_movement() || matches!(op, Op::Take { .. }) => {
                         if seen.insert(user) {
                             pending.push(user);
                         }

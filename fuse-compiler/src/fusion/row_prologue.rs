@@ -12,7 +12,6 @@ use fuse_artifact::Size;
 use super::{
     Planner,
     index::{AxisMap, IndexMap, strip_reshapes, through_movement},
-    legality::is_movement,
 };
 use crate::graph::{Graph, NodeId, Op};
 
@@ -145,7 +144,7 @@ impl Survey<'_, '_> {
     fn read_by(&mut self, node: NodeId, map: &IndexMap) -> Option<Vec<(NodeId, IndexMap)>> {
         let graph = self.planner.graph;
         match &graph.nodes[node].op {
-            op if is_movement(op) => {
+            op if op.is_movement() => {
                 let uses_coordinates = |x: NodeId| self.planner.uses_coordinates[x.index()] && !self.in_memory(x);
                 through_movement(graph, uses_coordinates, node, map).ok()?.map(|read| vec![read])
             }

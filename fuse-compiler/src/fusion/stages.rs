@@ -5,8 +5,6 @@
 
 use crate::graph::{Graph, NodeId};
 
-use super::legality::is_anchor;
-
 pub(super) struct Stages {
     own: Vec<u32>,
     /// Upper bound per node of the stages that it waits for. Exceeds its own where its kernel also computes later
@@ -19,7 +17,7 @@ impl Stages {
         let mut own: Vec<u32> = Vec::with_capacity(graph.nodes.len());
         for (_, node) in graph.nodes.iter() {
             let before = node.op.operands().into_iter().map(|x| own[x.index()]).max().unwrap_or(0);
-            own.push(before + u32::from(is_anchor(&node.op)));
+            own.push(before + u32::from(node.op.is_anchor()));
         }
         Self { latest: own.clone(), own }
     }

@@ -9,8 +9,9 @@ use fuse_artifact::{Slot, Space};
 
 use super::{
     Group, GroupKind, ScoreProduct, WeightedSum,
-    attention_gradient::WeightedSums,
-    body::{Body, BodyBuilder, NeedsStorage, Region, ValueId},
+    attention_pattern::WeightedSums,
+    body::{Body, NeedsStorage, ValueId},
+    body_builder::{BodyBuilder, Region},
     index::{IndexMap, strip_reshapes},
     rows::RowSpace,
 };

@@ -24,7 +24,7 @@ use super::{
 };
 use crate::fusion::{
     Attention, Group,
-    attention::MAX_HEAD,
+    attention_pattern::MAX_HEAD,
     body::{Body, ValueId, ValueOp},
 };
 

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::fusion::{
     Group, WeightedSum,
-    attention::MAX_HEAD,
+    attention_pattern::MAX_HEAD,
     body::{Body, ValueId, ValueOp},
 };
 

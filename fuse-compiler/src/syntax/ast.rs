@@ -7,8 +7,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 use syn::{Attribute, Ident, Visibility};
 
-use super::differentiable::Differentiable;
-use crate::graph::FunctionOptions;
+use crate::{diag::SourceRange, graph::FunctionOptions};
 
 /// A `fuse! { … }` block.
 pub struct Module {
@@ -45,6 +44,15 @@ pub struct Function {
     pub tokens: TokenStream,
     /// Whole signature, for errors about it.
     pub span: Span,
+}
+
+/// `#[differentiable]`, or `#[differentiable(w, b)]`.
+#[derive(Clone)]
+pub struct Differentiable {
+    /// Parameters to differentiate with respect to. `None` means all float tensors.
+    pub names: Option<Vec<Ident>>,
+    /// Position of the attribute.
+    pub range: SourceRange,
 }
 
 /// `name: f32[M, K]`.
@@ -156,6 +164,13 @@ pub struct Expr {
     pub kind: ExprKind,
     /// First and last token.
     pub span: (Span, Span),
+}
+
+impl Expr {
+    /// The place of an expression that was reported.
+    pub(super) fn error(span: SourceRange) -> Self {
+        Self { kind: ExprKind::Error, span }
+    }
 }
 
 /// Kind of an expression, with its operands.

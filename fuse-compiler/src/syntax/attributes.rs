@@ -3,10 +3,7 @@
 use proc_macro2::Span;
 use syn::{Attribute, Expr, ExprLit, Lit, Meta, Token, punctuated::Punctuated};
 
-use super::{
-    body::nests_too_deeply,
-    differentiable::{Differentiable, read_differentiable},
-};
+use super::{ast::Differentiable, depth::nests_too_deeply, differentiable::read_differentiable};
 use crate::{
     diag::{Code, Diagnostic, Sink, range_of, suggest},
     graph::{FunctionOptions, ScheduleOverride},

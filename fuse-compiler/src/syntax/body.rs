@@ -11,27 +11,19 @@ use syn::{
 
 use super::{
     ast::{self, BinaryOperator, Block, ExprKind, Statement, Target},
+    depth::{nests_too_deeply, too_deep},
     expression::Converter,
     foreign,
     types::{parenthesized, split, split_commas},
 };
 use crate::diag::{Code, Diagnostic, Sink, SourceRange, range_of_stream};
 
-/// Maximum nesting of brackets, prefix operators and operands.
-pub(super) const MAX_DEPTH: usize = 200;
-
-/// Maximum number of operators in one expression. syn nests them to the left, so each costs stack in every walk and
-/// drop.
-///
-/// A function may have many times more operations, spread over many `let`s.
-const MAX_OPERATORS: usize = 1100;
-
 pub(crate) fn parse_body(tokens: TokenStream, range: SourceRange, converter: &Converter<'_>) -> Block {
     if nests_too_deeply(tokens.clone()) {
         converter.sink.report(too_deep(range));
-        return Block { statements: Vec::new(), value: error_at(range) };
+        return Block { statements: Vec::new(), value: ast::Expr::error(range) };
     }
-    parse_block(tokens, range, converter)
+    converter.block(tokens, range)
 }
 
 /// Parses the content of a body without a value, whose function only updates parameters.
@@ -44,40 +36,43 @@ pub(super) fn parse_updates(tokens: TokenStream, range: SourceRange, converter: 
     Block { value: nothing, ..body }
 }
 
-pub(super) fn parse_block(tokens: TokenStream, range: SourceRange, converter: &Converter<'_>) -> Block {
-    let (mut pieces, trailing) = split(tokens, ';');
-    let last = if trailing.is_none() { pieces.pop() } else { None };
-    let pieces: Vec<TokenStream> = pieces.into_iter().filter(|piece| !piece.is_empty()).collect();
-    let mut statements = Vec::new();
-    let mut lost = None;
-    for (position, piece) in pieces.iter().enumerate() {
-        let (at, before) = (range_of_stream(piece.clone()), converter.sink.errors());
-        let value = parse_statements(piece.clone(), false, &mut statements, converter);
-        let Some(value) = value.filter(|_| converter.sink.errors() == before) else { continue };
-        match trailing {
-            // Lowering reports methods.
-            _ if matches!(value.kind, ExprKind::Method(_)) => {
-                let names = vec![Ident::new("_", value.span.0)];
-                statements.push(Statement { target: Target::Names(names), value });
+impl Converter<'_> {
+    /// Parses the content of a block.
+    pub(super) fn block(&self, tokens: TokenStream, range: SourceRange) -> Block {
+        let (mut pieces, trailing) = split(tokens, ';');
+        let last = if trailing.is_none() { pieces.pop() } else { None };
+        let pieces: Vec<TokenStream> = pieces.into_iter().filter(|piece| !piece.is_empty()).collect();
+        let mut statements = Vec::new();
+        let mut lost = None;
+        for (position, piece) in pieces.iter().enumerate() {
+            let (at, before) = (range_of_stream(piece.clone()), self.sink.errors());
+            let value = parse_statements(piece.clone(), false, &mut statements, self);
+            let Some(value) = value.filter(|_| self.sink.errors() == before) else { continue };
+            match trailing {
+                // Lowering reports methods.
+                _ if matches!(value.kind, ExprKind::Method(_)) => {
+                    let names = vec![Ident::new("_", value.span.0)];
+                    statements.push(Statement { target: Target::Names(names), value });
+                }
+                Some(mark) if position + 1 == pieces.len() => lost = Some((value, mark)),
+                _ => self.sink.report(
+                    Diagnostic::new(Code::UselessStatement, at, "the value of this statement is thrown away")
+                        .help("bind it with `let name = …;`, or remove it"),
+                ),
             }
-            Some(mark) if position + 1 == pieces.len() => lost = Some((value, mark)),
-            _ => converter.sink.report(
-                Diagnostic::new(Code::UselessStatement, at, "the value of this statement is thrown away")
-                    .help("bind it with `let name = …;`, or remove it"),
-            ),
         }
+        let value = match (last, lost) {
+            (Some(piece), _) => parse_statements(piece, true, &mut statements, self).ok_or(range),
+            (None, Some((value, mark))) => {
+                let message = "the body must end with a value, and this `;` throws it away";
+                let diagnostic = Diagnostic::new(Code::MissingValue, (mark, mark), message);
+                self.sink.report(diagnostic.help(format!("remove the `;`: end the body with `{value}`")));
+                Ok(value)
+            }
+            (None, None) => Err(trailing.map_or(range, |span| (span, span))),
+        };
+        Block { statements, value: value.unwrap_or_else(|at| missing_value(at, self.sink)) }
     }
-    let value = match (last, lost) {
-        (Some(piece), _) => parse_statements(piece, true, &mut statements, converter).ok_or(range),
-        (None, Some((value, mark))) => {
-            let message = "the body must end with a value, and this `;` throws it away";
-            let diagnostic = Diagnostic::new(Code::MissingValue, (mark, mark), message);
-            converter.sink.report(diagnostic.help(format!("remove the `;`: end the body with `{value}`")));
-            Ok(value)
-        }
-        (None, None) => Err(trailing.map_or(range, |span| (span, span))),
-    };
-    Block { statements, value: value.unwrap_or_else(|at| missing_value(at, converter.sink)) }
 }
 
 /// Parses the tokens between two `;`, and returns the trailing value, if any. `is_last` allows a value after a `let`.
@@ -127,7 +122,7 @@ fn parse_statements(
         // Loops and `if`s, which were reported, may precede a statement without `;`.
         let goes_on = starts_with_let(&rest) || reported || is_last && value.is_none();
         if !goes_on {
-            return value.map(|_| error_at(at));
+            return value.map(|_| ast::Expr::error(at));
         }
         piece = rest;
     }
@@ -211,7 +206,7 @@ fn missing_value(at: SourceRange, sink: &Sink) -> ast::Expr {
         Diagnostic::new(Code::MissingValue, at, "the body must end with a value")
             .help("end it with the expression to return, without `;`"),
     );
-    error_at(at)
+    ast::Expr::error(at)
 }
 
 fn parse_value(piece: TokenStream, converter: &Converter<'_>) -> (ast::Expr, TokenStream) {
@@ -224,7 +219,7 @@ fn parse_value(piece: TokenStream, converter: &Converter<'_>) -> (ast::Expr, Tok
         Ok((value, rest)) => (converter.convert(&value), rest),
         Err(error) => {
             converter.sink.report(foreign::explain(piece, converter.places).unwrap_or_else(|| error.into()));
-            (error_at(at), TokenStream::new())
+            (ast::Expr::error(at), TokenStream::new())
         }
     }
 }
@@ -237,7 +232,7 @@ fn parse_let(piece: TokenStream, converter: &Converter<'_>) -> (Statement, Token
     let broken = |diagnostic: Diagnostic| {
         converter.sink.report(diagnostic);
         let target = Target::Names(intended_names(piece.clone()));
-        (Statement { target, value: error_at(at) }, TokenStream::new())
+        (Statement { target, value: ast::Expr::error(at) }, TokenStream::new())
     };
     let mut problem = None;
     let parser = |input: ParseStream<'_>| {
@@ -310,117 +305,4 @@ fn parse_pattern(input: ParseStream<'_>) -> Result<Vec<Ident>, Diagnostic> {
         );
     }
     Ok(names)
-}
-
-pub(super) fn error_at(span: SourceRange) -> ast::Expr {
-    ast::Expr { kind: ExprKind::Error, span }
-}
-
-pub(super) fn too_deep(at: SourceRange) -> Diagnostic {
-    let message =
-        format!("the expression nests more than {MAX_DEPTH} levels deep, or has more than {MAX_OPERATORS} operators");
-    Diagnostic::new(Code::SyntaxError, at, message).help("bind parts of it with `let`")
-}
-
-/// True if brackets nest so deep that even buffering the tokens could exhaust the stack.
-pub(super) fn brackets_nest_too_deeply(tokens: TokenStream) -> bool {
-    let mut pending = vec![(tokens, 0)];
-    while let Some((tokens, depth)) = pending.pop() {
-        if depth > MAX_DEPTH {
-            return true;
-        }
-        pending.extend(tokens.into_iter().filter_map(|token| match token {
-            TokenTree::Group(group) => Some((group.stream(), depth + 1)),
-            _ => None,
-        }));
-    }
-    false
-}
-
-/// True if the tokens could form a tree so deep that walking or dropping it exhausts the stack.
-///
-/// Brackets, prefix operators, calls, conversions and keywords before expressions nest. Operands of an operator chain
-/// do not, but syn nests them to the left.
-pub(super) fn nests_too_deeply(tokens: TokenStream) -> bool {
-    let mut pending = vec![(tokens, 0)];
-    while let Some((tokens, depth)) = pending.pop() {
-        if depth > MAX_DEPTH {
-            return true;
-        }
-        let mut levels = Levels::default();
-        for token in tokens {
-            levels.add(&token);
-            if let TokenTree::Group(group) = &token {
-                pending.push((group.stream(), depth + 1 + levels.prefix));
-                levels.prefix = 0;
-            }
-            if levels.are_too_many() {
-                return true;
-            }
-        }
-    }
-    false
-}
-
-/// Keywords that nest everything up to the next separator.
-const KEYWORDS: [&str; 12] =
-    ["async", "await", "break", "for", "if", "in", "let", "loop", "match", "move", "return", "while"];
-
-/// Nesting levels of a token sequence, counted from the last separator.
-#[derive(Default)]
-struct Levels {
-    /// Tokens that nest everything after them.
-    right: usize,
-    /// Tokens that may each add a level to their operand.
-    operand: usize,
-    /// Prefix operators directly before the next token.
-    prefix: usize,
-    operators: usize,
-    /// True if the last token ended an operand, was an identifier, or starts a multi-character operator.
-    after: (bool, bool, bool),
-}
-
-impl Levels {
-    fn add(&mut self, token: &TokenTree) {
-        let (after_operand, after_ident, joined) = std::mem::take(&mut self.after);
-        match token {
-            TokenTree::Punct(punct) if matches!(punct.as_char(), ',' | ';') => *self = Self::default(),
-            TokenTree::Punct(punct) => {
-                let (char, joint) = (punct.as_char(), punct.spacing() == Spacing::Joint);
-                let operator = "+-*/%<>".contains(char) || joint && "=!&|".contains(char);
-                match () {
-                    () if joined => {}
-                    () if after_operand && operator => {
-                        (self.operators, self.operand, self.prefix) = (self.operators + 1, 0, 0);
-                        self.after.2 = joint && "=!&|<>".contains(char);
-                    }
-                    () if char == '.' && !joint => self.operand += 1,
-                    () => {
-                        self.prefix += 1;
-                        self.right += usize::from("=|&.".contains(char));
-                        self.operand += 1;
-                    }
-                }
-            }
-            TokenTree::Group(_) => {
-                self.operand += 1;
-                self.after = (true, false, false);
-            }
-            TokenTree::Ident(ident) => {
-                let keyword = KEYWORDS.iter().any(|keyword| ident == keyword);
-                self.right += usize::from(keyword);
-                self.operand += usize::from(after_ident);
-                self.prefix = 0;
-                self.after = (!keyword, true, false);
-            }
-            TokenTree::Literal(_) => {
-                self.prefix = 0;
-                self.after = (true, false, false);
-            }
-        }
-    }
-
-    fn are_too_many(&self) -> bool {
-        self.right.max(self.operand) > 2 * MAX_DEPTH || self.operators > MAX_OPERATORS
-    }
 }

@@ -9,7 +9,7 @@ use proc_macro2::{Delimiter, Group, Ident, Literal as Token, Punct, Spacing, Spa
 use quote::{ToTokens, quote};
 use syn::{BinOp, Expr, ItemConst, Lit, UnOp};
 
-use super::{ast::Literal, body::nests_too_deeply, paths};
+use super::{ast::Literal, depth::nests_too_deeply, paths};
 use crate::diag::{Code, Diagnostic, Sink, range_of};
 
 pub(super) struct Replaced {

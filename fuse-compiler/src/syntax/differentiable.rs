@@ -6,22 +6,13 @@ use proc_macro2::TokenStream;
 use syn::{Attribute, Ident, Meta, Token, Visibility, parse_quote, punctuated::Punctuated};
 
 use super::{
-    ast::{Element, Function, Param, Type},
-    body::nests_too_deeply,
+    ast::{Differentiable, Element, Function, Param, Type},
+    depth::nests_too_deeply,
 };
 use crate::{
     diag::{Code, Diagnostic, SourceRange, range_of},
     graph::free_name,
 };
-
-/// `#[differentiable]`, or `#[differentiable(w, b)]`.
-#[derive(Clone)]
-pub struct Differentiable {
-    /// Parameters to differentiate with respect to. `None` means all float tensors.
-    pub names: Option<Vec<Ident>>,
-    /// Position of the attribute.
-    pub range: SourceRange,
-}
 
 /// Functions that the attribute adds.
 pub struct Derived {

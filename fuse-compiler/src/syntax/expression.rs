@@ -7,7 +7,7 @@ use syn::{BinOp, Expr, Lit, UnOp};
 
 use super::{
     ast::{self, Argument, BinaryOperator, Call, ExprKind, HostOperand, Literal, UnaryOperator},
-    body::{MAX_DEPTH, error_at, parse_block, too_deep},
+    depth::{operands_nest_too_deeply, too_deep},
     foreign, paths,
     types::{DTYPES, element_of},
 };
@@ -32,9 +32,9 @@ impl<'a> Converter<'a> {
     /// Converts an expression. Returns [`ExprKind::Error`] for a reported one.
     pub(super) fn convert(&self, expr: &Expr) -> ast::Expr {
         let range = range_of(expr);
-        if depth_exceeds(expr, MAX_DEPTH) {
+        if operands_nest_too_deeply(expr) {
             self.sink.report(too_deep(range));
-            return error_at(range);
+            return ast::Expr::error(range);
         }
         self.expr(expr)
     }
@@ -45,7 +45,7 @@ impl<'a> Converter<'a> {
             Ok(kind) => ast::Expr { kind, span },
             Err(diagnostic) => {
                 self.sink.report(diagnostic);
-                error_at(span)
+                ast::Expr::error(span)
             }
         }
     }
@@ -73,7 +73,7 @@ impl<'a> Converter<'a> {
             Expr::Block(block) if block.label.is_none() => {
                 let mut tokens = proc_macro2::TokenStream::new();
                 block.block.stmts.iter().for_each(|statement| statement.to_tokens(&mut tokens));
-                ExprKind::Block(Box::new(parse_block(tokens, span, self)))
+                ExprKind::Block(Box::new(self.block(tokens, span)))
             }
             other => match self.places.then(|| place_of(other, span)).flatten() {
                 Some(place) => ExprKind::HostOperand(place),
@@ -422,36 +422,4 @@ fn function_of(call: &syn::ExprMethodCall, receiver: ast::Expr) -> Call {
 fn plain_receiver(receiver: &Expr) -> ast::Expr {
     let name = Ident::new(&plain_text(receiver), proc_macro2::Span::call_site());
     ast::Expr { kind: ExprKind::Name(name), span: range_of(receiver) }
-}
-
-/// True if operands nest deeper than `limit`. Iterative, since it guards recursion.
-pub(super) fn depth_exceeds(expr: &Expr, limit: usize) -> bool {
-    let mut pending = vec![(expr, 0)];
-    while let Some((expr, depth)) = pending.pop() {
-        if depth > limit {
-            return true;
-        }
-        let mut push = |child| pending.push((child, depth + 1));
-        match expr {
-            Expr::Binary(binary) => {
-                push(&binary.right);
-                // Left operands of a chain are walked in a loop, so they add no depth.
-                let chained = matches!(*binary.left, Expr::Binary(_));
-                pending.push((&binary.left, if chained { depth } else { depth + 1 }));
-            }
-            Expr::Unary(unary) => push(&unary.expr),
-            Expr::Paren(paren) => push(&paren.expr),
-            Expr::Group(group) => push(&group.expr),
-            Expr::Cast(cast) => push(&cast.expr),
-            Expr::Call(call) => call.args.iter().for_each(push),
-            Expr::Tuple(tuple) => tuple.elems.iter().for_each(push),
-            Expr::Array(array) => array.elems.iter().for_each(push),
-            Expr::Assign(assign) => push(&assign.right),
-            Expr::Field(field) => push(&field.base),
-            Expr::Index(index) => push(&index.expr),
-            Expr::MethodCall(call) => push(&call.receiver),
-            _ => {}
-        }
-    }
-    false
 }

@@ -19,7 +19,7 @@ use syn::{
     parse::{ParseStream, Parser},
 };
 
-use super::{ast, body::brackets_nest_too_deeply, parse::read_function};
+use super::{ast, depth::brackets_nest_too_deeply, function::read_function};
 use crate::diag::{Code, Diagnostic, Sink, SourceRange, range_of};
 
 /// Version of the form of definitions. Blocks of crates built with another version cannot be linked.

@@ -10,8 +10,7 @@ use syn::{
 
 use super::{
     ast::{Dim, Element, Type},
-    body::{MAX_DEPTH, nests_too_deeply, too_deep},
-    expression::depth_exceeds,
+    depth::{nests_too_deeply, operands_nest_too_deeply, too_deep},
 };
 use crate::diag::{Code, Diagnostic, SourceRange, range_of, range_of_stream, suggest};
 
@@ -120,7 +119,7 @@ fn parse_dim(tokens: TokenStream) -> Result<Dim, Diagnostic> {
         return Err(too_deep(at));
     }
     match <Expr as syn::parse::Parse>::parse.parse2(tokens) {
-        Ok(expr) if depth_exceeds(&expr, MAX_DEPTH) => Err(too_deep(at)),
+        Ok(expr) if operands_nest_too_deeply(&expr) => Err(too_deep(at)),
         Ok(expr) => dim_of(&expr),
         Err(_) => Err(bad_dimension(at)),
     }

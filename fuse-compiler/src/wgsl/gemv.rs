@@ -9,6 +9,7 @@ mod elements;
 mod int8;
 mod k_groups;
 mod packed;
+mod runs;
 
 use fuse_artifact::{
     Pass,

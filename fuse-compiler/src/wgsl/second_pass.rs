@@ -1,7 +1,7 @@
 //! Second passes: add the partial sums of several workgroups in scratch memory, and apply the epilogue.
 //!
-//! They add elements of a product (`sums`), whole rows if the epilogue reduces them (`rows`, a tile with partial sums
-//! in place of products), split tiles (`streams`), or outputs of an attention, which are rescaled first (`attention`).
+//! They add elements of a product (`sums`), whole rows if the epilogue reduces them (`tiles/row_parts`, a tile with
+//! partial sums in place of products), split tiles (`streams`), or outputs of an attention, which are rescaled first (`attention`).
 //! Reductions merge states before each stage that needs them (`reduction/split`).
 
 mod attention;
@@ -20,7 +20,6 @@ use crate::{
     kernel::{Arena, Block, Ty, Val},
 };
 
-pub use super::tiles::row_parts as rows;
 pub(super) use attention::attention;
 pub use streams::streams;
 pub use sums::sums;

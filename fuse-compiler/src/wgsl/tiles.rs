@@ -18,6 +18,7 @@ mod grouped;
 mod packed;
 mod row_parts;
 mod rows;
+mod side;
 mod slice_k;
 mod slices;
 pub(super) mod streams;
@@ -39,7 +40,7 @@ use crate::{
 use grouped::Grouped;
 pub use row_parts::row_parts;
 use rows::Rows;
-use slices::Side;
+use side::Side;
 use streams::Part;
 
 /// The pass of a tiled schedule.

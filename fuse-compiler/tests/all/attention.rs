@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use fuse_artifact::{DType, Features, Size, Slot, Symbol, SymbolSource, Variant};
 use fuse_compiler::{
-    fusion::{Group, GroupKind, Store, attention, index},
+    fusion::{Group, GroupKind, Store, attention, attention_pattern::Pattern, index},
     graph::{CompareOp, FunctionOptions, Graph, Literal, Node, NodeId, Op, Param, ReduceOp, TensorType},
     operations::{BinaryOp, UnaryOp},
     schedule::{
@@ -165,7 +165,7 @@ impl Builder {
         [product, scores, output]
     }
 
-    fn patterns(&self) -> Vec<attention::Pattern> {
+    fn patterns(&self) -> Vec<Pattern> {
         let live: BTreeSet<NodeId> = self.graph.nodes.handles().collect();
         attention::recognize(&self.graph, &live, true, &BTreeSet::new()).patterns
     }

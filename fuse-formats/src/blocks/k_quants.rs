@@ -7,7 +7,7 @@
 
 use super::{
     SUPER,
-    coded::{Base, Block},
+    block::{Base, Block},
     half_at,
 };
 

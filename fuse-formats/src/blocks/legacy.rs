@@ -6,7 +6,7 @@
 
 use super::{
     SMALL,
-    coded::{Base, Block},
+    block::{Base, Block},
     half_at,
 };
 

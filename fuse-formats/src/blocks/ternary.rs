@@ -4,7 +4,7 @@
 
 use super::{
     SUPER,
-    coded::{Base, Block},
+    block::{Base, Block},
     half_at,
 };
 

@@ -25,7 +25,7 @@ use quote::{format_ident, quote};
 use syn::Ident;
 
 use super::{
-    Compilation, fallback,
+    Compilation,
     items::{Item, static_name},
     signature::Signature,
 };
@@ -82,10 +82,13 @@ impl<'a> Derivatives<'a> {
     }
 
     /// Placeholder for derivatives that did not compile.
-    pub(crate) fn fallback(choices: &'a [Vec<DType>], derived: &Derived, runtime: &TokenStream) -> Self {
+    pub(crate) fn fallback(
+        choices: &'a [Vec<DType>],
+        derived: &Derived,
+        empty: impl Fn(&ast::Function) -> Function,
+    ) -> Self {
         let of = |header: &ast::Function| -> Instances<'a> {
-            let empty = || fallback::empty(Signature { header, runtime });
-            choices.iter().map(|dtypes| (&dtypes[..], empty())).collect()
+            choices.iter().map(|dtypes| (&dtypes[..], empty(header))).collect()
         };
         Self {
             vjp: of(&derived.vjp),

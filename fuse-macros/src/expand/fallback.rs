@@ -19,7 +19,7 @@ pub(crate) fn expand(signature: Signature<'_>, derived: Option<&Derived>, import
     let instances = choices.iter().map(|dtypes| (&dtypes[..], empty(signature))).collect();
     // Without gradients, no derived signature makes sense to a caller.
     let derived = derived.filter(|derived| !derived.wrt.is_empty() && !derived.of.is_empty()).map(|derived| {
-        let compiled = Derivatives::fallback(&choices, derived, signature.runtime);
+        let compiled = Derivatives::fallback(&choices, derived, |header| empty(Signature { header, ..signature }));
         Derivative { own: signature, derived, compiled, source: "", has_lines: false }.expand()
     });
     let (path, derived) = (signature.header.name.to_string(), derived.unwrap_or_default());

@@ -16,9 +16,10 @@ use super::{
 };
 use crate::{
     Access,
+    folders::{root, target_folder},
     machine::{Machine, Vulkan},
     rivals::commit,
-    steps::{self, Step, root, target_folder},
+    steps::{self, Step},
 };
 
 /// Crate of our modules.

@@ -10,9 +10,11 @@ use clap::ValueEnum;
 
 use super::{TARGET, toolchain, tools};
 use crate::{
-    Access, prerequisites,
+    Access,
+    folders::root,
+    prerequisites,
     prerequisites::InstallPolicy,
-    steps::{self, Step, root},
+    steps::{self, Step},
 };
 
 /// WebDriver capabilities of the browsers.

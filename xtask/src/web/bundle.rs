@@ -18,11 +18,7 @@ use super::{
     toolchain::{self, Toolchain},
     tools,
 };
-use crate::{
-    Access, minilm,
-    rivals::commit,
-    steps::{self, root},
-};
+use crate::{Access, folders::root, minilm, rivals::commit, steps};
 
 /// Program that makes the visits; it needs only Python.
 const DRIVER: &str = include_str!("drive.py");

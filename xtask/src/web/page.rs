@@ -15,7 +15,8 @@ use fuse_page_server::compressed;
 use super::{TARGET, imports, toolchain, tools};
 use crate::{
     Access,
-    steps::{self, root, target_folder},
+    folders::{root, target_folder},
+    steps,
 };
 
 /// Crate of the page.

@@ -16,8 +16,10 @@ use super::{
     toolchain,
 };
 use crate::{
-    Access, minilm,
-    steps::{self, Step, root, target_folder},
+    Access,
+    folders::{root, target_folder},
+    minilm,
+    steps::{self, Step},
 };
 
 /// Crate of the page.

@@ -9,9 +9,10 @@ use std::{
 use anyhow::{Context, bail};
 
 use crate::{
+    folders::root,
     machine::find_program,
     prerequisites::{self, InstallPolicy, Need},
-    steps::{cargo, root},
+    steps::cargo,
 };
 
 /// Program of crates.io.

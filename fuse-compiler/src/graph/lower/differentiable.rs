@@ -11,8 +11,8 @@ use crate::{
     graph::{Graph, Node, NodeId, Op, Param},
     span::Span,
     syntax::{
-        ast::{Function, Type},
-        differentiable::{Derived, Differentiable},
+        ast::{Differentiable, Function, Type},
+        differentiable::Derived,
     },
 };
 

@@ -11,7 +11,7 @@ use std::ops::Add;
 
 use fuse_artifact::schedule::LANES;
 
-use super::{element, packed::Runs};
+use super::{element, runs::Runs};
 use crate::{
     kernel::{Block, Scalar, Ty, Val},
     wgsl::{

@@ -13,9 +13,9 @@ use fuse_artifact::{
 
 use super::{
     element,
-    elements::read_vectors,
     int8::Round,
-    k_groups::{KGroups, Place, Sums},
+    k_groups::KGroups,
+    runs::{Column, Runs},
 };
 use crate::{
     fusion::{Contraction, Group},
@@ -24,7 +24,7 @@ use crate::{
         names::Names,
         operand::Operand,
         shader::Shader,
-        weights::{PackedWeights, RUN, Run, WeightColumn},
+        weights::{PackedWeights, RUN, Run},
     },
 };
 
@@ -54,50 +54,6 @@ pub(super) fn packed(group: &Group, contraction: &Contraction, names: &Names, k_
         }
         runs.sums
     })
-}
-
-/// One column of an invocation, or its four neighboring ones.
-struct Column<'a, 'k> {
-    weights: WeightColumn<'a, 'k>,
-    /// Index of its product.
-    product: usize,
-    /// Its lane in the accumulator, unless it is all four columns.
-    lane: Option<u32>,
-}
-
-impl<'a, 'k> Column<'a, 'k> {
-    /// The columns of an invocation.
-    fn all(shader: &mut Shader<'k>, b: &mut Block<'k>, weights: &[PackedWeights<'a>], place: &Place<'k>) -> Vec<Self> {
-        let mut columns = vec![];
-        for (product, weights) in weights.iter().enumerate() {
-            let lanes = if weights.is_vector() { vec![None] } else { (0..LANES).map(Some).collect() };
-            for lane in lanes {
-                let (name, column) = match lane {
-                    Some(lane) => (format!("{}_c{lane}", weights.name()), place.column + lane),
-                    None => (weights.name().to_owned(), place.column),
-                };
-                let weights = weights.locate(shader, b, name, place.axes.batch(), column);
-                columns.push(Self { weights, product, lane });
-            }
-        }
-        columns
-    }
-
-    /// Its accumulator of a row.
-    fn sum(&self, sums: &Sums<'k>, row: u32) -> Val<'k> {
-        let sum = sums[self.product][row as usize];
-        self.lane.map_or(sum, |lane| sum.at(lane))
-    }
-}
-
-/// The operands of a gemv, read in runs.
-pub(super) struct Runs<'a, 'k> {
-    lhs: Operand<'a>,
-    pub(super) place: &'a Place<'k>,
-    k_groups: &'a KGroups,
-    pub(super) weights: &'a [PackedWeights<'a>],
-    columns: Vec<Column<'a, 'k>>,
-    sums: Sums<'k>,
 }
 
 impl<'k> Runs<'_, 'k> {
@@ -132,29 +88,6 @@ impl<'k> Runs<'_, 'k> {
                 }
             });
         });
-    }
-
-    /// A loop over a k-group's runs in a range of depths.
-    fn each(&self, b: &mut Block<'k>, [begin, end]: [Val<'k>; 2], body: impl FnOnce(&mut Block<'k>, Val<'k>)) {
-        b.unrollable("k", begin + self.place.k_group * RUN, end, self.k_groups.count() * RUN, body);
-    }
-
-    /// Loads the runs of all columns from a depth on; `groups` has the index of the group for each product.
-    fn load(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, k: Val<'k>, groups: &[Val<'k>]) -> Vec<Run<'k>> {
-        self.columns.iter().map(|column| column.weights.load_run(shader, b, k, groups[column.product])).collect()
-    }
-
-    /// Binds `x0 …`, vectors of values of a row from a depth on.
-    pub(super) fn read_vectors(
-        &self,
-        shader: &mut Shader<'k>,
-        b: &mut Block<'k>,
-        row: u32,
-        depth: Val<'k>,
-        vectors: u32,
-    ) -> Vec<Val<'k>> {
-        let row = self.k_groups.row(self.place, row);
-        read_vectors(shader, b, &self.lhs, (&self.place.axes, row, depth), "x", vectors)
     }
 
     /// Sums centered codes and applies the scale once. A large activation at a weight of 0 then adds nothing;

@@ -8,7 +8,6 @@ use super::{
     ReductionKernel,
     combine::Partial,
     place::{Element, Frame, Site, is_load},
-    stages::Work,
     state::ReductionState,
 };
 use crate::{
@@ -22,6 +21,14 @@ use crate::{
 
 /// Values by their index in the body.
 pub(super) type Values<'k> = BTreeMap<ValueId, Val<'k>>;
+
+/// The work of a stage on the elements of a row.
+pub(super) struct Work {
+    /// The reductions that it prepares.
+    pub reductions: Vec<ValueId>,
+    /// The stores of elements.
+    pub stores: Vec<usize>,
+}
 
 /// A load's worth of elements of an invocation.
 pub(super) struct Slot<'k> {

@@ -7,7 +7,7 @@ use fuse_artifact::Uniform;
 use super::{
     Part, ReductionKernel,
     combine::{Partial, add_exactly, bind_opaque, merge_into},
-    elements::{Slot, Values, operand},
+    elements::{Slot, Values, Work, operand},
     place::Site,
 };
 use crate::{
@@ -18,14 +18,6 @@ use crate::{
 
 /// Invocations per row from which registers are too few to load the inputs of later stages early.
 const CROWDED: u32 = 512;
-
-/// The work of a stage on the elements of a row.
-pub(super) struct Work {
-    /// The reductions that it prepares.
-    pub reductions: Vec<ValueId>,
-    /// The stores of elements.
-    pub stores: Vec<usize>,
-}
 
 impl<'k> ReductionKernel<'_, 'k> {
     /// Computes row values, in order.

@@ -12,7 +12,7 @@ use fuse_artifact::{
     schedule::{LANES, Tile},
 };
 
-use super::{MatmulKernel, epilogue, is_partial, slices::Side};
+use super::{MatmulKernel, epilogue, is_partial, side::Side};
 use crate::{
     kernel::{Block, Order, Role, Scalar, Ty, Val},
     schedule::contraction::Direction,

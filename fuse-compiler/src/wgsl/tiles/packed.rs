@@ -4,7 +4,7 @@
 
 use fuse_artifact::{DType, schedule::LANES};
 
-use super::{MatmulKernel, slices::Side};
+use super::{MatmulKernel, side::Side};
 use crate::{
     kernel::{Block, Scalar, Ty, Val},
     schedule::contraction::{Direction, weights::Weights},
