@@ -13,6 +13,7 @@ mod epilogue;
 mod expr;
 mod gemv;
 mod grid;
+mod key_loop;
 mod loads;
 mod matrices;
 pub mod names;

@@ -130,7 +130,8 @@ mod tests {
         let alone: Vec<_> = groups().map(|group| variants(&[wanted(group)], Dialect::Naga).remove(0)).collect();
         assert!(together == alone);
         let mut alike = super::GroupDedup::default();
-        let firsts: Vec<usize> = groups().enumerate().map(|(at, group)| alike.find(at, group, |_| true).first).collect();
+        let firsts: Vec<usize> =
+            groups().enumerate().map(|(at, group)| alike.find(at, group, |_| true).first).collect();
         let distinct = firsts.iter().enumerate().filter(|(at, first)| at == *first).count();
         // Layers are equal except for the last, which has another scalar.
         assert!(distinct < firsts.len(), "{firsts:?}");

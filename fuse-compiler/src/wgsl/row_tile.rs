@@ -32,7 +32,7 @@ pub(super) struct Shape {
 
 /// A tile: the places of an invocation, and arrays in workgroup memory.
 pub(super) struct RowTile<'k> {
-    shape: Shape,
+    pub(super) shape: Shape,
     row0: Val<'k>,
     /// Index of the invocation among those that share its rows.
     pub(super) tx: Val<'k>,

@@ -82,3 +82,8 @@ pub(super) fn scope<'k>(b: &mut Block<'k>, takes_part: Option<Val<'k>>, body: im
 pub(super) fn is_multiple(size: &Size, of: u32) -> bool {
     size.as_constant().is_some_and(|size| size % u64::from(of) == 0)
 }
+
+/// True if a size is known not to be 0.
+pub(super) fn is_nonzero(size: &Size) -> bool {
+    size.as_constant().is_some_and(|size| size > 0)
+}

@@ -57,13 +57,13 @@ var<workgroup> query_tile: array<vec4<f32>, 256>;
 var<workgroup> stage: array<vec4<f32>, 128>;
 var<workgroup> weights: array<vec4<f32>, 256>;
 var<workgroup> row_parts: array<vec4<f32>, 64>;
-struct Scores {
+struct Products {
   s0_0: vec4<f32>,
   s1_0: vec4<f32>,
   s2_0: vec4<f32>,
   s3_0: vec4<f32>,
 }
-fn add_scores(c: ptr<function, Scores>, a0: vec4<f32>, b0: vec4<f32>) {
+fn add_products(c: ptr<function, Products>, a0: vec4<f32>, b0: vec4<f32>) {
   (*c).s0_0 = fma(vec4<f32>(a0.x), b0, (*c).s0_0);
   (*c).s1_0 = fma(vec4<f32>(a0.y), b0, (*c).s1_0);
   (*c).s2_0 = fma(vec4<f32>(a0.z), b0, (*c).s2_0);
@@ -163,7 +163,7 @@ fn main(
   }
   var largest0 = vec4<f32>(negative_infinity);
   var total0 = vec4<f32>();
-  var o = Outputs();
+  var o0 = Outputs();
   if key_begin < key_end {
     {
       let start = xk0_k;
@@ -177,7 +177,7 @@ fn main(
     }
   }
   for (var k0 = key_begin; k0 < key_end; k0 += 32u) {
-    var c = Scores();
+    var c0 = Products();
     for (var d0 = 0u; d0 < p.extent_4; d0 += 16u) {
       {
         let value = xk0_x1;
@@ -213,39 +213,39 @@ fn main(
         }
       }
       let lhs0_0 = d0 * 8u + rows0;
-      add_scores(&c, query_tile[lhs0_0], stage[tx0]);
-      add_scores(&c, query_tile[lhs0_0 + 8u], stage[tx0 + 8u]);
-      add_scores(&c, query_tile[lhs0_0 + 16u], stage[tx0 + 16u]);
-      add_scores(&c, query_tile[lhs0_0 + 24u], stage[tx0 + 24u]);
-      add_scores(&c, query_tile[lhs0_0 + 32u], stage[tx2 + 32u]);
-      add_scores(&c, query_tile[lhs0_0 + 40u], stage[tx2 + 40u]);
-      add_scores(&c, query_tile[lhs0_0 + 48u], stage[tx2 + 48u]);
-      add_scores(&c, query_tile[lhs0_0 + 56u], stage[tx2 + 56u]);
-      add_scores(&c, query_tile[lhs0_0 + 64u], stage[tx4 + 64u]);
-      add_scores(&c, query_tile[lhs0_0 + 72u], stage[tx4 + 72u]);
-      add_scores(&c, query_tile[lhs0_0 + 80u], stage[tx4 + 80u]);
-      add_scores(&c, query_tile[lhs0_0 + 88u], stage[tx4 + 88u]);
-      add_scores(&c, query_tile[lhs0_0 + 96u], stage[tx6 + 96u]);
-      add_scores(&c, query_tile[lhs0_0 + 104u], stage[tx6 + 104u]);
-      add_scores(&c, query_tile[lhs0_0 + 112u], stage[tx6 + 112u]);
-      add_scores(&c, query_tile[lhs0_0 + 120u], stage[tx6 + 120u]);
+      add_products(&c0, query_tile[lhs0_0], stage[tx0]);
+      add_products(&c0, query_tile[lhs0_0 + 8u], stage[tx0 + 8u]);
+      add_products(&c0, query_tile[lhs0_0 + 16u], stage[tx0 + 16u]);
+      add_products(&c0, query_tile[lhs0_0 + 24u], stage[tx0 + 24u]);
+      add_products(&c0, query_tile[lhs0_0 + 32u], stage[tx2 + 32u]);
+      add_products(&c0, query_tile[lhs0_0 + 40u], stage[tx2 + 40u]);
+      add_products(&c0, query_tile[lhs0_0 + 48u], stage[tx2 + 48u]);
+      add_products(&c0, query_tile[lhs0_0 + 56u], stage[tx2 + 56u]);
+      add_products(&c0, query_tile[lhs0_0 + 64u], stage[tx4 + 64u]);
+      add_products(&c0, query_tile[lhs0_0 + 72u], stage[tx4 + 72u]);
+      add_products(&c0, query_tile[lhs0_0 + 80u], stage[tx4 + 80u]);
+      add_products(&c0, query_tile[lhs0_0 + 88u], stage[tx4 + 88u]);
+      add_products(&c0, query_tile[lhs0_0 + 96u], stage[tx6 + 96u]);
+      add_products(&c0, query_tile[lhs0_0 + 104u], stage[tx6 + 104u]);
+      add_products(&c0, query_tile[lhs0_0 + 112u], stage[tx6 + 112u]);
+      add_products(&c0, query_tile[lhs0_0 + 120u], stage[tx6 + 120u]);
       workgroupBarrier();
     }
-    c.s0_0 = score(b0, row0 + rows0 * 4u, k0 + tx * 4u, c.s0_0);
-    c.s1_0 = score(b0, row0 + rows0 * 4u + 1u, k0 + tx * 4u, c.s1_0);
-    c.s2_0 = score(b0, row0 + rows0 * 4u + 2u, k0 + tx * 4u, c.s2_0);
-    c.s3_0 = score(b0, row0 + rows0 * 4u + 3u, k0 + tx * 4u, c.s3_0);
+    c0.s0_0 = score(b0, row0 + rows0 * 4u, k0 + tx * 4u, c0.s0_0);
+    c0.s1_0 = score(b0, row0 + rows0 * 4u + 1u, k0 + tx * 4u, c0.s1_0);
+    c0.s2_0 = score(b0, row0 + rows0 * 4u + 2u, k0 + tx * 4u, c0.s2_0);
+    c0.s3_0 = score(b0, row0 + rows0 * 4u + 3u, k0 + tx * 4u, c0.s3_0);
     if k0 + 32u > p.extent_3 {
       let exists0 = vec4<u32>(k0 + tx * 4u) + vec4<u32>(0u, 1u, 2u, 3u) < vec4<u32>(p.extent_3);
-      c.s0_0 = select(vec4<f32>(negative_infinity), c.s0_0, exists0);
-      c.s1_0 = select(vec4<f32>(negative_infinity), c.s1_0, exists0);
-      c.s2_0 = select(vec4<f32>(negative_infinity), c.s2_0, exists0);
-      c.s3_0 = select(vec4<f32>(negative_infinity), c.s3_0, exists0);
+      c0.s0_0 = select(vec4<f32>(negative_infinity), c0.s0_0, exists0);
+      c0.s1_0 = select(vec4<f32>(negative_infinity), c0.s1_0, exists0);
+      c0.s2_0 = select(vec4<f32>(negative_infinity), c0.s2_0, exists0);
+      c0.s3_0 = select(vec4<f32>(negative_infinity), c0.s3_0, exists0);
     }
-    let most0 = c.s0_0;
-    let most1 = c.s1_0;
-    let most2 = c.s2_0;
-    let most3 = c.s3_0;
+    let most0 = c0.s0_0;
+    let most1 = c0.s1_0;
+    let most2 = c0.s2_0;
+    let most3 = c0.s3_0;
     row_parts[tx * 8u + rows0] = vec4<f32>(max(max(most0.x, most0.y), max(most0.z, most0.w)), max(max(most1.x, most1.y), max(most1.z, most1.w)), max(max(most2.x, most2.y), max(most2.z, most2.w)), max(max(most3.x, most3.y), max(most3.z, most3.w)));
     workgroupBarrier();
     var larger0 = largest0;
@@ -258,20 +258,20 @@ fn main(
     let reference0 = select(larger0, vec4<f32>(), larger0 < vec4<f32>(-3.4028234663852886e38f));
     let scale0 = exp(largest0 - reference0);
     largest0 = larger0;
-    c.s0_0 = exp(c.s0_0 - vec4<f32>(reference0.x));
-    o.s0_0 *= vec4<f32>(scale0.x);
-    c.s1_0 = exp(c.s1_0 - vec4<f32>(reference0.y));
-    o.s1_0 *= vec4<f32>(scale0.y);
-    c.s2_0 = exp(c.s2_0 - vec4<f32>(reference0.z));
-    o.s2_0 *= vec4<f32>(scale0.z);
-    c.s3_0 = exp(c.s3_0 - vec4<f32>(reference0.w));
-    o.s3_0 *= vec4<f32>(scale0.w);
-    total0 = total0 * scale0 + vec4<f32>(dot(c.s0_0, vec4<f32>(1.0f)), dot(c.s1_0, vec4<f32>(1.0f)), dot(c.s2_0, vec4<f32>(1.0f)), dot(c.s3_0, vec4<f32>(1.0f)));
+    c0.s0_0 = exp(c0.s0_0 - vec4<f32>(reference0.x));
+    o0.s0_0 *= vec4<f32>(scale0.x);
+    c0.s1_0 = exp(c0.s1_0 - vec4<f32>(reference0.y));
+    o0.s1_0 *= vec4<f32>(scale0.y);
+    c0.s2_0 = exp(c0.s2_0 - vec4<f32>(reference0.z));
+    o0.s2_0 *= vec4<f32>(scale0.z);
+    c0.s3_0 = exp(c0.s3_0 - vec4<f32>(reference0.w));
+    o0.s3_0 *= vec4<f32>(scale0.w);
+    total0 = total0 * scale0 + vec4<f32>(dot(c0.s0_0, vec4<f32>(1.0f)), dot(c0.s1_0, vec4<f32>(1.0f)), dot(c0.s2_0, vec4<f32>(1.0f)), dot(c0.s3_0, vec4<f32>(1.0f)));
     let weight0_0 = rows0 ^ (tx % 8u);
-    weights[tx * 4u * 8u + weight0_0] = vec4<f32>(c.s0_0.x, c.s1_0.x, c.s2_0.x, c.s3_0.x);
-    weights[(tx * 4u + 1u) * 8u + weight0_0] = vec4<f32>(c.s0_0.y, c.s1_0.y, c.s2_0.y, c.s3_0.y);
-    weights[(tx * 4u + 2u) * 8u + weight0_0] = vec4<f32>(c.s0_0.z, c.s1_0.z, c.s2_0.z, c.s3_0.z);
-    weights[(tx * 4u + 3u) * 8u + weight0_0] = vec4<f32>(c.s0_0.w, c.s1_0.w, c.s2_0.w, c.s3_0.w);
+    weights[tx * 4u * 8u + weight0_0] = vec4<f32>(c0.s0_0.x, c0.s1_0.x, c0.s2_0.x, c0.s3_0.x);
+    weights[(tx * 4u + 1u) * 8u + weight0_0] = vec4<f32>(c0.s0_0.y, c0.s1_0.y, c0.s2_0.y, c0.s3_0.y);
+    weights[(tx * 4u + 2u) * 8u + weight0_0] = vec4<f32>(c0.s0_0.z, c0.s1_0.z, c0.s2_0.z, c0.s3_0.z);
+    weights[(tx * 4u + 3u) * 8u + weight0_0] = vec4<f32>(c0.s0_0.w, c0.s1_0.w, c0.s2_0.w, c0.s3_0.w);
     for (var v0 = 0u; v0 < 32u && k0 + v0 < key_end; v0 += 8u) {
       {
         let value = select(vec4<f32>(), xv0_x2, k0 + v0 + xv0_k < p.extent_3);
@@ -300,14 +300,14 @@ fn main(
       }
       let at0_0 = v0 * 8u + (rows0 ^ (v0 / 4u % 8u));
       let at0_1 = v0 * 8u + (rows0 ^ ((v0 / 4u + 1u) % 8u));
-      add_outputs(&o, weights[at0_0], stage[tx0]);
-      add_outputs(&o, weights[at0_0 + 8u], stage[tx0 + 8u]);
-      add_outputs(&o, weights[at0_0 + 16u], stage[tx0 + 16u]);
-      add_outputs(&o, weights[at0_0 + 24u], stage[tx0 + 24u]);
-      add_outputs(&o, weights[at0_1 + 32u], stage[tx2 + 32u]);
-      add_outputs(&o, weights[at0_1 + 40u], stage[tx2 + 40u]);
-      add_outputs(&o, weights[at0_1 + 48u], stage[tx2 + 48u]);
-      add_outputs(&o, weights[at0_1 + 56u], stage[tx2 + 56u]);
+      add_outputs(&o0, weights[at0_0], stage[tx0]);
+      add_outputs(&o0, weights[at0_0 + 8u], stage[tx0 + 8u]);
+      add_outputs(&o0, weights[at0_0 + 16u], stage[tx0 + 16u]);
+      add_outputs(&o0, weights[at0_0 + 24u], stage[tx0 + 24u]);
+      add_outputs(&o0, weights[at0_1 + 32u], stage[tx2 + 32u]);
+      add_outputs(&o0, weights[at0_1 + 40u], stage[tx2 + 40u]);
+      add_outputs(&o0, weights[at0_1 + 48u], stage[tx2 + 48u]);
+      add_outputs(&o0, weights[at0_1 + 56u], stage[tx2 + 56u]);
       workgroupBarrier();
     }
   }
@@ -326,8 +326,8 @@ fn main(
     finish_row(batch, row0 + rows0 * 4u + 2u, largest0.z, sum0.z);
     finish_row(batch, row0 + rows0 * 4u + 3u, largest0.w, sum0.w);
   }
-  finish(batch, b0, row0 + rows0 * 4u, tx * 4u, o.s0_0);
-  finish(batch, b0, row0 + rows0 * 4u + 1u, tx * 4u, o.s1_0);
-  finish(batch, b0, row0 + rows0 * 4u + 2u, tx * 4u, o.s2_0);
-  finish(batch, b0, row0 + rows0 * 4u + 3u, tx * 4u, o.s3_0);
+  finish(batch, b0, row0 + rows0 * 4u, tx * 4u, o0.s0_0);
+  finish(batch, b0, row0 + rows0 * 4u + 1u, tx * 4u, o0.s1_0);
+  finish(batch, b0, row0 + rows0 * 4u + 2u, tx * 4u, o0.s2_0);
+  finish(batch, b0, row0 + rows0 * 4u + 3u, tx * 4u, o0.s3_0);
 }

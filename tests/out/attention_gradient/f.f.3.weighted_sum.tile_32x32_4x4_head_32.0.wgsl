@@ -24,10 +24,10 @@ struct Params {
   stride_4_0: u32,
   offset_5: u32,
   stride_5_0: u32,
-  stride_0_1: u32,
   stride_1_2: u32,
-  stride_2_1: u32,
+  stride_0_1: u32,
   stride_3_2: u32,
+  stride_2_1: u32,
   stride_4_1: u32,
   stride_5_1: u32,
 }
@@ -166,26 +166,19 @@ fn main(
   var o1 = Outputs();
   if key_begin < key_end {
     {
-      let start = min(xa0_k, p.extent_4 - 4u);
-      let outer = min(row0 + xa0_o, p.extent_1 - 1u);
-      xa0_x0 = in_0[(xa_base0 + start + outer * p.stride_0_1) / 4u];
-    }
-    {
       let start = min(xb0_k, p.extent_4 - 4u);
       let outer = min(key_begin + xb0_o, p.extent_3 - 1u);
       xb0_x1 = in_1[(xb_base1 + start + outer * p.stride_1_2) / 4u];
+    }
+    {
+      let start = min(xa0_k, p.extent_4 - 4u);
+      let outer = min(row0 + xa0_o, p.extent_1 - 1u);
+      xa0_x0 = in_0[(xa_base0 + start + outer * p.stride_0_1) / 4u];
     }
   }
   for (var k0 = key_begin; k0 < key_end; k0 += 32u) {
     var c0 = Products();
     for (var d0 = 0u; d0 < p.extent_4; d0 += 8u) {
-      {
-        let value = select(vec4<f32>(), xa0_x0, d0 + xa0_k < p.extent_4);
-        lhs_tile[xa0_to][xa0_o % 4u] = value.x;
-        lhs_tile[xa0_to + 8u][xa0_o % 4u] = value.y;
-        lhs_tile[xa0_to + 16u][xa0_o % 4u] = value.z;
-        lhs_tile[xa0_to + 24u][xa0_o % 4u] = value.w;
-      }
       {
         let value = select(vec4<f32>(), xb0_x1, d0 + xb0_k < p.extent_4);
         stage[xb0_to][xb0_o % 4u] = value.x;
@@ -193,31 +186,38 @@ fn main(
         stage[xb0_to + 16u][xb0_o % 4u] = value.z;
         stage[xb0_to + 24u][xb0_o % 4u] = value.w;
       }
+      {
+        let value = select(vec4<f32>(), xa0_x0, d0 + xa0_k < p.extent_4);
+        lhs_tile[xa0_to][xa0_o % 4u] = value.x;
+        lhs_tile[xa0_to + 8u][xa0_o % 4u] = value.y;
+        lhs_tile[xa0_to + 16u][xa0_o % 4u] = value.z;
+        lhs_tile[xa0_to + 24u][xa0_o % 4u] = value.w;
+      }
       workgroupBarrier();
       if d0 + 8u < p.extent_4 {
-        {
-          let start = min(d0 + 8u + xa0_k, p.extent_4 - 4u);
-          let outer = min(row0 + xa0_o, p.extent_1 - 1u);
-          xa0_x0 = in_0[(xa_base0 + start + outer * p.stride_0_1) / 4u];
-        }
         {
           let start = min(d0 + 8u + xb0_k, p.extent_4 - 4u);
           let outer = min(k0 + xb0_o, p.extent_3 - 1u);
           xb0_x1 = in_1[(xb_base1 + start + outer * p.stride_1_2) / 4u];
         }
-      } else {
         {
-          let start = min(xc0_k, p.extent_5 - 4u);
-          let outer = min(row0 + xc0_o, p.extent_1 - 1u);
-          xc0_x2 = in_2[(xc_base2 + start + outer * p.stride_2_1) / 4u];
+          let start = min(d0 + 8u + xa0_k, p.extent_4 - 4u);
+          let outer = min(row0 + xa0_o, p.extent_1 - 1u);
+          xa0_x0 = in_0[(xa_base0 + start + outer * p.stride_0_1) / 4u];
         }
+      } else {
         {
           let start = min(xd0_k, p.extent_5 - 4u);
           let outer = min(k0 + xd0_o, p.extent_3 - 1u);
           xd0_x3 = in_3[(xd_base3 + start + outer * p.stride_3_2) / 4u];
         }
+        {
+          let start = min(xc0_k, p.extent_5 - 4u);
+          let outer = min(row0 + xc0_o, p.extent_1 - 1u);
+          xc0_x2 = in_2[(xc_base2 + start + outer * p.stride_2_1) / 4u];
+        }
       }
-      let lhs0_0 = rows0 ^ 0u;
+      let lhs0_0 = rows0;
       let lhs0_2 = rows0 ^ 2u;
       add_products(&c0, lhs_tile[lhs0_0], stage[tx0]);
       add_products(&c0, lhs_tile[lhs0_0 + 8u], stage[tx0 + 8u]);
@@ -232,30 +232,30 @@ fn main(
     var c1 = Products();
     for (var d0 = 0u; d0 < p.extent_5; d0 += 8u) {
       {
-        let value = select(vec4<f32>(), xc0_x2, d0 + xc0_k < p.extent_5);
-        lhs_tile[xc0_to][xc0_o % 4u] = value.x;
-        lhs_tile[xc0_to + 8u][xc0_o % 4u] = value.y;
-        lhs_tile[xc0_to + 16u][xc0_o % 4u] = value.z;
-        lhs_tile[xc0_to + 24u][xc0_o % 4u] = value.w;
-      }
-      {
         let value = select(vec4<f32>(), xd0_x3, d0 + xd0_k < p.extent_5);
         stage[xd0_to][xd0_o % 4u] = value.x;
         stage[xd0_to + 8u][xd0_o % 4u] = value.y;
         stage[xd0_to + 16u][xd0_o % 4u] = value.z;
         stage[xd0_to + 24u][xd0_o % 4u] = value.w;
       }
+      {
+        let value = select(vec4<f32>(), xc0_x2, d0 + xc0_k < p.extent_5);
+        lhs_tile[xc0_to][xc0_o % 4u] = value.x;
+        lhs_tile[xc0_to + 8u][xc0_o % 4u] = value.y;
+        lhs_tile[xc0_to + 16u][xc0_o % 4u] = value.z;
+        lhs_tile[xc0_to + 24u][xc0_o % 4u] = value.w;
+      }
       workgroupBarrier();
       if d0 + 8u < p.extent_5 {
-        {
-          let start = min(d0 + 8u + xc0_k, p.extent_5 - 4u);
-          let outer = min(row0 + xc0_o, p.extent_1 - 1u);
-          xc0_x2 = in_2[(xc_base2 + start + outer * p.stride_2_1) / 4u];
-        }
         {
           let start = min(d0 + 8u + xd0_k, p.extent_5 - 4u);
           let outer = min(k0 + xd0_o, p.extent_3 - 1u);
           xd0_x3 = in_3[(xd_base3 + start + outer * p.stride_3_2) / 4u];
+        }
+        {
+          let start = min(d0 + 8u + xc0_k, p.extent_5 - 4u);
+          let outer = min(row0 + xc0_o, p.extent_1 - 1u);
+          xc0_x2 = in_2[(xc_base2 + start + outer * p.stride_2_1) / 4u];
         }
       } else {
         {
@@ -264,7 +264,7 @@ fn main(
           xv0_x4 = in_3[(xv_base4 + start * p.stride_4_1 + outer) / 4u];
         }
       }
-      let lhs0_0 = rows0 ^ 0u;
+      let lhs0_0 = rows0;
       let lhs0_2 = rows0 ^ 2u;
       add_products(&c1, lhs_tile[lhs0_0], stage[tx0]);
       add_products(&c1, lhs_tile[lhs0_0 + 8u], stage[tx0 + 8u]);
@@ -347,14 +347,14 @@ fn main(
       } else {
         if k0 + 32u < key_end {
           {
-            let start = min(xa0_k, p.extent_4 - 4u);
-            let outer = min(row0 + xa0_o, p.extent_1 - 1u);
-            xa0_x0 = in_0[(xa_base0 + start + outer * p.stride_0_1) / 4u];
-          }
-          {
             let start = min(xb0_k, p.extent_4 - 4u);
             let outer = min(k0 + 32u + xb0_o, p.extent_3 - 1u);
             xb0_x1 = in_1[(xb_base1 + start + outer * p.stride_1_2) / 4u];
+          }
+          {
+            let start = min(xa0_k, p.extent_4 - 4u);
+            let outer = min(row0 + xa0_o, p.extent_1 - 1u);
+            xa0_x0 = in_0[(xa_base0 + start + outer * p.stride_0_1) / 4u];
           }
         }
       }
