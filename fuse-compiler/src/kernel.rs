@@ -19,6 +19,8 @@ mod function;
 mod matrix;
 mod outline;
 pub mod print;
+#[cfg(feature = "verify")]
+pub mod software;
 mod types;
 mod value;
 #[cfg(feature = "verify")]

@@ -35,6 +35,30 @@ pub enum Statement<'k> {
     StorageBarrier,
 }
 
+impl<'k> Statement<'k> {
+    /// The blocks inside.
+    #[cfg(feature = "verify")]
+    pub(super) fn blocks(&self) -> Vec<&Block<'k>> {
+        match self {
+            Self::If(_, then, otherwise) => vec![then, otherwise],
+            Self::For(_, block) | Self::Halve(_, _, block) | Self::While(_, block) | Self::Scope(block) => vec![block],
+            Self::Switch(_, cases) => cases.iter().collect(),
+            _ => vec![],
+        }
+    }
+
+    /// The blocks inside.
+    #[cfg(feature = "verify")]
+    pub(super) fn blocks_mut(&mut self) -> Vec<&mut Block<'k>> {
+        match self {
+            Self::If(_, then, otherwise) => vec![then, otherwise],
+            Self::For(_, block) | Self::Halve(_, _, block) | Self::While(_, block) | Self::Scope(block) => vec![block],
+            Self::Switch(_, cases) => cases.iter_mut().collect(),
+            _ => vec![],
+        }
+    }
+}
+
 /// A loop counter and its range.
 #[derive(Clone)]
 pub struct Range<'k> {

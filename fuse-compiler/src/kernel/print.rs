@@ -35,6 +35,9 @@ pub enum Dialect {
     Naga,
     /// As naga reads it, with checks of indices, for tests.
     Checked,
+    /// As naga reads it, with matrices in software, for tests.
+    #[cfg(feature = "verify")]
+    Software,
     /// With the subgroup matrices of Chromium's `chromium_experimental_subgroup_matrix`, which naga does not read.
     Chromium,
 }
@@ -43,8 +46,8 @@ impl Dialect {
     /// The extension that shaders with cooperative matrices enable.
     pub const fn matrix_extension(self) -> &'static str {
         match self {
-            Self::Naga | Self::Checked => "wgpu_cooperative_matrix",
             Self::Chromium => "chromium_experimental_subgroup_matrix",
+            _ => "wgpu_cooperative_matrix",
         }
     }
 }

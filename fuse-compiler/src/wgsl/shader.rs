@@ -311,8 +311,13 @@ impl<'k> Shader<'k> {
     }
 
     /// The finished pass.
-    pub fn finish(self, grid: Grid, workgroup_size: u32) -> Pass {
+    #[cfg_attr(not(feature = "verify"), allow(unused_mut, reason = "only tests replace matrices"))]
+    pub fn finish(mut self, grid: Grid, workgroup_size: u32) -> Pass {
         let dialect = self.names.dialect;
+        #[cfg(feature = "verify")]
+        if dialect == Dialect::Software && self.coop_matrix > 0 {
+            self.replace_matrices();
+        }
         let checks = (dialect == Dialect::Checked).then(IndexChecks::default);
         let mode = Mode { checks: checks.as_ref(), chromium: dialect == Dialect::Chromium };
         let code = self.code(workgroup_size, mode);
@@ -367,6 +372,20 @@ impl<'k> Shader<'k> {
             workgroup_bytes: self.workgroup_bytes,
             pins_loads: self.pins_loads,
         }
+    }
+
+    /// Replaces cooperative matrices by loops.
+    #[cfg(feature = "verify")]
+    fn replace_matrices(&mut self) {
+        let functions = self.items.iter_mut().filter_map(|item| match item {
+            Item::Function(function) => Some(&mut function.body),
+            _ => None,
+        });
+        let mut bodies: Vec<&mut Block<'k>> = functions.chain([&mut self.main]).collect();
+        let variables = crate::kernel::software::replace_matrices(self.arena, self.coop_matrix, &mut bodies);
+        let variable = |(space, name, ty): (_, &str, _)| Item::Variable { space, name: name.to_owned(), ty };
+        self.items.extend(variables.into_iter().map(variable));
+        (self.coop_matrix, self.smallest_subgroup) = (0, 0);
     }
 
     /// Verifies the kernel with the source `wgsl`.

@@ -96,7 +96,15 @@ impl Program {
     /// # Errors
     /// As [`Program::new`].
     pub fn checked(&self) -> Result<Self, String> {
-        let options = Options { validate: false, dialect: Dialect::Checked, ..Options::default() };
+        self.with_dialect(Dialect::Checked)
+    }
+
+    /// Compiles the same function to shaders of this syntax, without validation.
+    ///
+    /// # Errors
+    /// As [`Program::new`].
+    pub fn with_dialect(&self, dialect: Dialect) -> Result<Self, String> {
+        let options = Options { validate: false, dialect, ..Options::default() };
         Self::with_options(self.graph.clone(), self.dtypes.clone(), &options)
     }
 
