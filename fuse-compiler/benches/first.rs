@@ -9,7 +9,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use fuse_artifact::{Features, Function};
+use fuse_artifact::{Features, Function, Kernel};
 use fuse_compiler::{
     compile::{Options, compile, plans},
     front,
@@ -66,6 +66,8 @@ fn main() -> ExitCode {
         }
         // What `fuse!` does while a crate builds, but validation.
         measured(name, "any, with dump", source, &options(None, true), None);
+        #[cfg(feature = "validate")]
+        validated(name, source);
     }
     // `cargo test --benches` runs this without optimization and without the argument that `cargo bench` adds.
     let measuring = std::env::args().any(|argument| argument == "--bench");
@@ -91,6 +93,35 @@ fn measured(name: &str, device: &str, source: &str, options: &Options, goal: Opt
     goal.is_none_or(|goal| all <= goal)
 }
 
+/// Prints how long naga takes to parse and to validate a program's distinct shaders, one after the other.
+#[cfg(feature = "validate")]
+fn validated(name: &str, source: &str) {
+    use fuse_compiler::validate::{capabilities, parse, validator};
+    let (_, function) = run(source, &options(None, true));
+    let variants = kernels(&function).flat_map(|kernel| kernel.variants.iter());
+    let passes = variants.flat_map(|variant| variant.passes.iter().map(|pass| (pass.wgsl.text(), variant.features)));
+    let mut shaders: Vec<_> = passes.map(|(text, features)| (text.into_owned(), features)).collect();
+    shaders.sort_unstable_by(|x, y| x.0.cmp(&y.0));
+    shaders.dedup_by(|x, y| x.0 == y.0);
+    let mut runs: Vec<[Duration; 2]> = (0..RUNS)
+        .map(|_| {
+            let start = Instant::now();
+            let modules: Vec<_> = shaders.iter().map(|(text, features)| parse(text, *features).expect("WGSL")).collect();
+            let parsed = start.elapsed();
+            for (module, (_, features)) in modules.iter().zip(&shaders) {
+                validator(capabilities(*features)).validate(module).expect("valid");
+            }
+            [parsed, start.elapsed() - parsed]
+        })
+        .collect();
+    let median = |runs: &mut Vec<[Duration; 2]>, part: usize| {
+        runs.sort_by_key(|run| run[part]);
+        runs[RUNS / 2][part].as_secs_f64() * 1e3
+    };
+    let [parse, validate] = [0, 1].map(|part| median(&mut runs, part));
+    println!("{name:14} {} distinct shaders: naga parses {parse:.2}, validates {validate:.2}", shaders.len());
+}
+
 /// One compilation: the times of text to graph, of planning, of everything else, and of all; and its function.
 fn run(source: &str, options: &Options) -> ([Duration; 4], Function) {
     let start = Instant::now();
@@ -108,10 +139,15 @@ fn run(source: &str, options: &Options) -> ([Duration; 4], Function) {
     ([front, planned, compiled.saturating_sub(planned), front + compiled], function)
 }
 
+/// The kernels of all plans.
+fn kernels(function: &Function) -> impl Iterator<Item = &Kernel> {
+    let functions = iter::once(function).chain(function.alternatives.iter());
+    functions.flat_map(|function| function.kernels.iter())
+}
+
 /// The lengths of all texts.
 fn lengths(function: &Function) -> Vec<usize> {
-    let functions = iter::once(function).chain(function.alternatives.iter());
-    let variants = functions.flat_map(|function| function.kernels.iter()).flat_map(|kernel| kernel.variants.iter());
+    let variants = kernels(function).flat_map(|kernel| kernel.variants.iter());
     variants.flat_map(|variant| variant.passes.iter()).map(|pass| pass.wgsl.text().len()).collect()
 }
 

@@ -42,11 +42,22 @@ fn hash(wgsl: &str, features: Features) -> [u64; 2] {
 /// # Errors
 /// naga's message with the offending line.
 pub fn validate(wgsl: &str, features: Features) -> Result<(), String> {
+    let module = parse(wgsl, features)?;
+    validator(capabilities(features)).validate(&module).map(|_| ()).map_err(|error| error.emit_to_string(wgsl))
+}
+
+/// Parses a shader.
+///
+/// # Errors
+/// naga's message with the offending line.
+pub fn parse(wgsl: &str, features: Features) -> Result<naga::Module, String> {
     let options = naga::front::wgsl::Options { capabilities: capabilities(features), parse_doc_comments: false };
-    let mut frontend = naga::front::wgsl::Frontend::new_with_options(options);
-    let module = frontend.parse(wgsl).map_err(|error| error.emit_to_string(wgsl))?;
-    let mut validator = Validator::new(ValidationFlags::all(), capabilities(features));
-    validator.validate(&module).map(|_| ()).map_err(|error| error.emit_to_string(wgsl))
+    naga::front::wgsl::Frontend::new_with_options(options).parse(wgsl).map_err(|error| error.emit_to_string(wgsl))
+}
+
+/// A validator of modules for an adapter with these capabilities.
+pub fn validator(capabilities: Capabilities) -> Validator {
+    Validator::new(ValidationFlags::all(), capabilities)
 }
 
 /// Capabilities of naga for an adapter with these features.
