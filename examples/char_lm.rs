@@ -1,11 +1,11 @@
-//! A character-level language model: a two-layer transformer trained from scratch on the text of a book.
+//! A character-level language model: a two-layer transformer trained from scratch on a book.
 //!
-//! `cargo run --release --features kernels --example char_lm` trains 500 steps on nine tenths of the text and evaluates
-//! the rest. It fails unless the loss at every tenth of the training is within 2 % of a PyTorch reference
-//! (`examples/data/char_lm_twin.py`) and the held-out loss is at least 15 % below that of a bigram table.
+//! `cargo run --release --features kernels --example char_lm` trains 500 steps on nine tenths of the text. It fails
+//! unless losses stay within 2 % of a PyTorch reference (`examples/data/char_lm_twin.py`) and the held-out loss is at
+//! least 15 % below a bigram table's.
 //!
-//! A step is one function: forward pass, gradients and AdamW. The batches, the step number and the learning rate
-//! derived from it are on the device, so the step is captured once and replayed.
+//! A step is one function: forward pass, gradients and AdamW. Batches, step number and learning rate are on the device,
+//! so the step is captured once and replayed.
 
 use std::{error::Error, time::Instant};
 
@@ -91,10 +91,10 @@ const STEPS: usize = 500;
 
 /// *Around the World in Eighty Days* by Jules Verne, in George Makepeace Towle's translation of 1873, which is in the public domain.
 const BOOK: &str = include_str!("data/eighty_days.txt");
-/// The losses of the PyTorch reference, one per step.
+/// Losses of the PyTorch reference, per step.
 const TWIN: &str = include_str!("data/char_lm_loss.json");
 
-/// SplitMix64 (Steele, Lea and Flood 2014) by stream; the PyTorch reference draws the same numbers.
+/// SplitMix64 (Steele, Lea and Flood 2014) by stream; the PyTorch reference draws the same.
 fn random(stream: u64, count: usize) -> impl Iterator<Item = u64> {
     (1..=count as u64).map(move |i| {
         let x = (stream << 32).wrapping_add(i).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -104,7 +104,6 @@ fn random(stream: u64, count: usize) -> impl Iterator<Item = u64> {
     })
 }
 
-/// The book as character ids.
 struct Text {
     characters: Vec<char>,
     ids: Vec<i32>,
@@ -120,12 +119,11 @@ impl Text {
         whole
     }
 
-    /// Character ids of `text`, without characters that the book lacks.
     fn ids(&self, text: &str) -> Vec<i32> {
         text.chars().filter_map(|c| self.characters.binary_search(&c).ok()).map(|i| i as i32).collect()
     }
 
-    /// The training text (nine tenths), and the held-out rest.
+    /// Nine tenths, and the rest.
     fn parts(&self) -> (&[i32], &[i32]) {
         self.ids.split_at(self.ids.len() * 9 / 10)
     }
@@ -184,7 +182,7 @@ impl Weights {
         Self::new(vocabulary, |_, shape, _| Tensor2::zeros(device, shape))
     }
 
-    /// The mean loss of a text, in windows that do not overlap.
+    /// Mean loss in windows that do not overlap.
     fn loss(&self, ids: &[i32]) -> Result<f64, fuse_gpu::Error> {
         let windows: Vec<i32> =
             (0..ids.len() - CONTEXT).step_by(CONTEXT).flat_map(|i| &ids[i..=i + CONTEXT]).copied().collect();
@@ -195,7 +193,7 @@ impl Weights {
         Ok(f64::from(loss.to_vec_blocking()?[0]))
     }
 
-    /// Continues `start` by `length` characters, sampled from the softmax.
+    /// Samples `length` characters after `start`.
     fn continued(&self, text: &Text, start: &str, length: usize) -> Result<String, fuse_gpu::Error> {
         let Self { tokens, positions, qkv, out, up, down, head } = self;
         let mut ids = text.ids(start);
@@ -210,7 +208,6 @@ impl Weights {
     }
 }
 
-/// Samples a class from the softmax of `scores`.
 fn drawn(scores: &[f32], random: u64) -> i32 {
     let largest = scores.iter().copied().fold(f32::NEG_INFINITY, f32::max);
     let weights: Vec<f64> = scores.iter().map(|score| f64::from(score - largest).exp()).collect();
@@ -222,7 +219,6 @@ fn drawn(scores: &[f32], random: u64) -> i32 {
     passed.count().min(scores.len() - 1) as i32
 }
 
-/// Trains, and returns the weights and the loss of every 50th step.
 fn train(device: &Device, text: &Text) -> Result<(Weights, Vec<f64>), fuse_gpu::Error> {
     let (training, _) = text.parts();
     let starts = random(100, STEPS * BATCH).map(|x| (x % (training.len() - CONTEXT) as u64) as usize);

@@ -1,8 +1,7 @@
 //! The feed-forward block of a real transformer layer, fused and unfused, on real hidden states.
 //!
-//! Run it with `cargo xtask demo`, or with a path to any `.safetensors` file that has the names listed in
-//! `examples/data/README.md`. It prints the adapter, the plans, the largest errors, the times and the path of the WGSL;
-//! it fails if an error exceeds its bound.
+//! Run `cargo xtask demo`, or pass a `.safetensors` file with the names of `examples/data/README.md`. It prints the
+//! adapter, plans, largest errors, times and the path of the WGSL, and fails if an error exceeds its bound.
 
 use std::{
     error::Error,
@@ -53,11 +52,10 @@ const LAYER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/minilm_l
 /// Dispatches of [`Block::unfused`]; transposed weights cost none.
 const UNFUSED_DISPATCHES: usize = 6;
 
-/// Largest error allowed, relative to the largest magnitude of the row: sums of 384 and 1536 products in f32, in any
-/// order, against f64.
+/// Relative to the row's largest magnitude: sums of 384 and 1536 products in f32, in any order, against f64.
 const BOUND: f64 = 1e-5;
 
-/// Layer normalization's epsilon in this model.
+/// This model's layer normalization.
 const EPSILON: f64 = 1e-12;
 
 type Result<T, E = Box<dyn Error>> = std::result::Result<T, E>;
@@ -98,7 +96,7 @@ fn run() -> Result<()> {
     Ok(())
 }
 
-/// The number of shaders of the block, over all variants.
+/// Over all variants.
 fn texts() -> usize {
     let kernels = feed_forward::KERNELS;
     kernels.iter().flat_map(|kernel| kernel.variants.iter()).map(|variant| variant.passes.len()).sum()
@@ -119,7 +117,6 @@ fn check_results(layer: &Layer, block: &Block) -> Result<()> {
     report("layer output against the reference", &normalized, &layer.reference_out, layer.features)
 }
 
-/// Prints the largest error of `actual`, relative to its row, and fails if it exceeds the bound.
 fn report<T: Copy + Into<f64>, U: Copy + Into<f64>>(
     what: &str,
     actual: &[T],
@@ -137,7 +134,7 @@ fn row_error<T: Copy + Into<f64>, U: Copy + Into<f64>>(actual: &[T], expected: &
     actual.iter().zip(expected).map(|(&a, &e)| (a.into() - e.into()).abs()).fold(0.0, worse) / magnitude
 }
 
-/// The larger error; NaN is the largest (`f64::max` would drop it).
+/// NaN is the larger error; `f64::max` would drop it.
 fn worse(a: f64, b: f64) -> f64 {
     if a.is_nan() || a > b { a } else { b }
 }
@@ -166,23 +163,21 @@ impl Block {
         feed_forward(&self.x, &self.w1, &self.b1, &self.w2, &self.b2)
     }
 
-    /// The block with one kernel per operation ([`UNFUSED_DISPATCHES`]).
     fn unfused(&self) -> Result<Tensor2<f32>, fuse_gpu::Error> {
         let hidden = unfused_gelu(&unfused_bias(&unfused_matmul(&self.x, &self.w1)?, &self.b1)?)?;
         unfused_add(&unfused_bias(&unfused_matmul(&hidden, &self.w2)?, &self.b2)?, &self.x)
     }
 }
 
-/// Batches; their median counts.
 const BATCHES: usize = 9;
 
-/// Work before measuring: GPUs raise their clocks only under load.
+/// GPUs raise their clocks only under load.
 const WARM_UP: Duration = Duration::from_millis(250);
 
-/// Least time of a batch, so that the one wait at its end hardly counts.
+/// So long that the wait at its end hardly counts.
 const BATCH_TIME: Duration = Duration::from_millis(50);
 
-/// The time of one call: the median over batches of calls queued back to back and waited for once.
+/// Calls are queued back to back and waited for once.
 fn median_time(device: &Device, call: impl Fn() -> Result<(), fuse_gpu::Error>) -> Result<Duration> {
     let batch = |calls: u32| -> Result<Duration> {
         let start = Instant::now();
@@ -209,7 +204,7 @@ fn micros(time: Duration) -> f64 {
     time.as_secs_f64() * 1e6
 }
 
-/// Weights, input and output of the layer, with shapes checked.
+/// Shapes are checked.
 struct Layer {
     tokens: usize,
     features: usize,
@@ -254,7 +249,7 @@ impl Layer {
         })
     }
 
-    /// Layer normalization of the block's output, `(y - mean)/sqrt(var + ε)·γ + β` (Ba et al. 2016), in f64.
+    /// Layer norm of the block's output, `(y - mean)/sqrt(var + ε)·γ + β` (Ba et al. 2016), in f64.
     fn normalize(&self, rows: &[f32]) -> Vec<f64> {
         rows.chunks(self.features).flat_map(|row| self.normalize_row(row)).collect()
     }

@@ -1,8 +1,7 @@
 //! A network whose layers are known only at run time: `cargo run --release --features jit --example lazy -- 32 64 10`.
 //!
-//! Code looks eager: each line records an operation. When values are read, the recorded graph becomes one function,
-//! which is compiled once: the loss, its gradients and the update of all weights are a handful of kernels, whatever the
-//! widths.
+//! Code looks eager: each line records an operation. Reading values compiles the recorded graph once, as one function:
+//! loss, gradients and update are a handful of kernels, whatever the widths.
 
 use std::error::Error;
 
@@ -57,7 +56,7 @@ fn values<'v>(loss: &'v LazyTensor, layers: &'v [Layer]) -> Vec<&'v LazyTensor> 
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // A width that does not parse becomes 0, which is refused below.
+    // A wrong width becomes 0, which is refused below.
     let mut widths: Vec<usize> = std::env::args().skip(1).map(|width| width.parse().unwrap_or(0)).collect();
     if widths.is_empty() {
         widths = vec![32, 64, 10];
@@ -73,7 +72,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let x = LazyTensor::from(Tensor2::<f32>::randn(&device, [BATCH, inputs], 100)?);
     let teacher = LazyTensor::from(Tensor2::<f32>::randn(&device, [inputs, outputs], 101)?);
     let classes = x.matmul(&teacher)?.argmax(-1)?;
-    // Otherwise the first step would also compute the weights and targets: another function than all other steps.
+    // Otherwise the first step would also compute weights and targets: another function.
     eval_all(&[values(&classes, &layers), vec![&x]].concat())?;
 
     for number in 0..STEPS {

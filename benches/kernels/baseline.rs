@@ -1,4 +1,4 @@
-//! Peak rates of the adapter: bandwidth and arithmetic rates of hand-written kernels, measured with plain wgpu.
+//! Peak rates: bandwidth and arithmetic of hand-written kernels, with plain wgpu.
 
 use std::{cell::Cell, error::Error};
 
@@ -12,7 +12,6 @@ use crate::{
     plain_wgpu::Opened,
 };
 
-/// Measures the copy of `elements` values of `f32` on the adapter with this name.
 pub(crate) fn copy(adapter: &str, elements: usize, size: String, effort: Effort) -> Result<Time, Box<dyn Error>> {
     let opened = Opened::adapter(adapter, wgpu::Features::empty())?;
     let bytes = elements as u64 * 4;
@@ -43,7 +42,7 @@ pub(crate) fn copy(adapter: &str, elements: usize, size: String, effort: Effort)
     })
 }
 
-/// TFLOP/s of `f32` multiply-adds. A `quick` kernel is short enough for a software driver.
+/// TFLOP/s of `f32` multiply-adds; `quick` is short enough for software drivers.
 pub(crate) fn floats(adapter: &str, quick: bool, effort: Effort) -> Result<f64, Box<dyn Error>> {
     let opened = Opened::adapter(adapter, wgpu::Features::empty())?;
     let (workgroups, iterations) = if quick { (64, 8) } else { (8192, 64) };
@@ -52,7 +51,7 @@ pub(crate) fn floats(adapter: &str, quick: bool, effort: Effort) -> Result<f64, 
     rate(&opened, &by_hand_texts::floats(iterations), input, workgroups, effort)
 }
 
-/// TFLOP/s of products of `size` × `size` matrices of `f16`, on an adapter that lists them.
+/// TFLOP/s of `f16` products of `size` × `size` matrices, on an adapter that lists them.
 pub(crate) fn matrices(adapter: &str, size: u32, effort: Effort) -> Result<f64, Box<dyn Error>> {
     let features =
         wgpu::Features::SHADER_F16 | wgpu::Features::SUBGROUP | wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX;
@@ -63,7 +62,6 @@ pub(crate) fn matrices(adapter: &str, size: u32, effort: Effort) -> Result<f64, 
     rate(&opened, &by_hand_texts::matrices(size, 256), input, 1056, effort)
 }
 
-/// TFLOP/s of a kernel; checks its results.
 fn rate(
     opened: &Opened,
     kernel: &Arithmetic,
@@ -93,7 +91,7 @@ fn run(
 ) -> Result<Times, fuse_gpu::Error> {
     let pipeline = opened.pipeline(wgsl, None);
     let group = opened.bind(&pipeline.get_bind_group_layout(0), &[&buffers[0], &buffers[1]]);
-    // Launches are counted, and recorded into one pass when the batch is waited for.
+    // Only counts: waiting records all into one pass.
     let queued = Cell::new(0);
     let launch = || {
         queued.set(queued.get() + 1);

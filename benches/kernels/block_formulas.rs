@@ -10,19 +10,17 @@ use crate::{
 };
 
 pub(crate) const HEAD: usize = 64;
-/// Keys that a query of windowed attention sees.
 pub(crate) const WINDOW: usize = 256;
 /// Columns of a normalized product.
 pub(crate) const NORMED: usize = 384;
 
-/// `launch_into` of a function of a matrix and two rows.
+/// `launch_into`: matrix, two rows.
 pub(crate) type LaunchNorm<T> = fn(&Tensor2<T>, &Tensor1<T>, &Tensor1<T>, &mut Tensor2<T>) -> Result<(), Error>;
-/// `launch_into` of a function of a matrix x, a row gamma and a matrix w.
+/// `launch_into`: x, row gamma, w.
 pub(crate) type LaunchNormProduct<T> = fn(&Tensor2<T>, &Tensor1<T>, &Tensor2<T>, &mut Tensor2<T>) -> Result<(), Error>;
-/// `launch_into` of a function of matrices x, w and r and rows gamma and beta.
+/// `launch_into`: x, w, r, rows gamma and beta.
 pub(crate) type LaunchProductNorm<T> =
     fn(&Tensor2<T>, &Tensor2<T>, &Tensor2<T>, &Tensor1<T>, &Tensor1<T>, &mut Tensor2<T>) -> Result<(), Error>;
-/// `launch_into` of a function that sums a vector or a matrix to a tensor of fewer axes.
 pub(crate) type LaunchSum<const D: usize, const R: usize> =
     fn(&Tensor<f32, D>, &mut Tensor<f32, R>) -> Result<(), Error>;
 
@@ -44,7 +42,7 @@ fn block<T: Real, L>(
 }
 
 pub(crate) fn softmax<T: Real>([m, n]: [usize; 2]) -> Formula<Launch1<Tensor2<T>>> {
-    // 5: maximum, difference, exponential, sum, quotient.
+    // Maximum, difference, exponential, sum, quotient.
     block::<T, _>("softmax", &[&[m, n]], &[m, n], (5 * m * n) as f64, move |device| {
         let (x, device) = (upload::<T, 2>(device, A, [m, n])?, device.clone());
         Ok(Box::new(move |launch: Launch1<Tensor2<T>>| {
@@ -58,7 +56,7 @@ pub(crate) fn softmax<T: Real>([m, n]: [usize; 2]) -> Formula<Launch1<Tensor2<T>
     })
 }
 
-/// Mean and 1/√(variance + 1e-5) of numbers.
+/// Mean and 1/√(variance + 1e-5).
 pub(crate) fn moments(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     let count = values.clone().count() as f64;
     let mean = values.clone().sum::<f64>() / count;
@@ -66,7 +64,7 @@ pub(crate) fn moments(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
 }
 
 pub(crate) fn norm<T: Real>([m, n]: [usize; 2]) -> Formula<LaunchNorm<T>> {
-    // 8: sum, difference, square, sum, three steps to the normalized value, gelu.
+    // Sum, difference, square, sum, three steps to the normalized value, gelu.
     block::<T, _>("gelu(layer_norm)", &[&[m, n], &[n], &[n]], &[m, n], (8 * m * n) as f64, move |device| {
         let x = upload::<T, 2>(device, A, [m, n])?;
         let (gamma, beta) = (upload::<T, 1>(device, B, [n])?, upload::<T, 1>(device, C, [n])?);
@@ -83,7 +81,6 @@ pub(crate) fn norm<T: Real>([m, n]: [usize; 2]) -> Formula<LaunchNorm<T>> {
     })
 }
 
-/// Sums of the columns of a square matrix.
 pub(crate) fn column_sum(n: usize) -> Formula<LaunchSum<2, 1>> {
     block::<f32, _>("sum over rows", &[&[n, n]], &[n], (n * n) as f64, move |device| {
         let (x, device) = (upload::<f32, 2>(device, A, [n, n])?, device.clone());
@@ -106,18 +103,18 @@ pub(crate) fn total(n: usize) -> Formula<LaunchSum<1, 0>> {
     })
 }
 
-/// `softmax(q·kᵀ/8)·v`, with as many queries as keys.
+/// `softmax(q·kᵀ/8)·v`, as many queries as keys.
 pub(crate) fn attention<T: Real>(shape: [usize; 3]) -> Formula<Launch3<Tensor3<T>>> {
     attention_of::<T>("attention", shape, |_, keys| 0..keys)
 }
 
-/// Causal attention: a query sees the keys up to its own position.
+/// A query sees keys up to its own position.
 pub(crate) fn causal<T: Real>([heads, length]: [usize; 2]) -> Formula<Launch3<Tensor3<T>>> {
     let whole = attention_of::<T>("causal attention", [heads, length, length], |query, _| 0..query + 1);
     Formula { flops: whole.flops / 2.0, ..whole }
 }
 
-/// Causal attention in which a query sees the last [`WINDOW`] keys.
+/// A query sees the last [`WINDOW`] keys.
 pub(crate) fn windowed<T: Real>([heads, length]: [usize; 2]) -> Formula<Launch3<Tensor3<T>>> {
     let seen = |query: usize, _| (query + 1).saturating_sub(WINDOW)..query + 1;
     let whole = attention_of::<T>("window attention", [heads, length, length], seen);
@@ -183,7 +180,7 @@ pub(crate) fn gated<T: Real>([m, n, k]: [usize; 3]) -> Formula<Launch3<Tensor2<T
                 let (gate, up) = (A.dot(B, pairs(), |x| x), A.dot(C, pairs(), |x| x));
                 gate / (1.0 + (-gate).exp()) * up
             };
-            // The error of each product is scaled by the other.
+            // Each product's error is scaled by the other.
             Ok(prepared(Tensor2::zeros(&device, [m, n])?, 64 * k, move |y| launch(&x, &g, &u, y), expected))
         }))
     })

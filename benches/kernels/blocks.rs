@@ -1,4 +1,4 @@
-//! Cases of blocks: rows, norms, attention, gated and normalized products, whole encoder layers.
+//! Cases of blocks: rows, norms, attention, gated and normalized products, encoder layers.
 
 use fuse_gpu::{Device, Error, Tensor1, Tensor2, Tensor3, fuse};
 use fuse_minilm_model::encoder;
@@ -138,7 +138,7 @@ fn cosine_case<T: Real>(shape: [usize; 3]) -> Case {
     Case::of(formula, extents(shape), function, cosine::launch_into)
 }
 
-/// The weights of an encoder layer, small enough that six layers stay finite in `f16`.
+/// Weights small enough that six layers stay finite in `f16`.
 struct Layer<T: Real> {
     square: [Tensor2<T>; 4],
     up: Tensor2<T>,
@@ -189,8 +189,8 @@ impl<T: Real> Layer<T> {
     }
 }
 
-/// Six encoder layers of all-MiniLM-L6-v2 over a batch of padded texts. Only finiteness of the results is checked here;
-/// `tests/programs/minilm.rs` compares them.
+/// Six encoder layers of all-MiniLM-L6-v2 over padded texts. Only finiteness is checked; `tests/programs/minilm.rs`
+/// compares results.
 fn layers<T: Real>([texts, length]: [usize; 2]) -> Case {
     let (width, hidden, tokens) = (encoder::WIDTH, encoder::HIDDEN, texts * length);
     let per_token = 2 * (4 * width * width + 2 * width * hidden) + 4 * length * width;

@@ -1,7 +1,7 @@
-//! A small dispatch encoded with hand-written wgpu: the baseline of the host's launch cost.
+//! Hand-written wgpu dispatch: the baseline of the host's launch cost.
 //!
-//! It binds the same as a launch of `relu(x + b)`: a uniform block at a dynamic offset, two operands, a result. Its
-//! bind groups are created in advance, and as many dispatches share a submission as in the runtime's longest batch.
+//! It binds what a launch of `relu(x + b)` binds: a uniform block at a dynamic offset, two operands, a result. A
+//! submission has as many dispatches as the runtime's longest batch.
 
 use crate::plain_wgpu::Opened;
 
@@ -18,9 +18,8 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {
 
 const BATCH: u32 = 128;
 
-/// A device with the kernel, and the pass under construction.
 pub(crate) struct ByHand {
-    // The pass must be dropped before its encoder, since dropping ends it.
+    // Dropped before its encoder, since dropping ends the pass.
     pass: Option<wgpu::ComputePass<'static>>,
     encoder: Option<wgpu::CommandEncoder>,
     recorded: u32,
@@ -33,7 +32,7 @@ pub(crate) struct ByHand {
 }
 
 impl ByHand {
-    /// Vectors of `elements` values on the adapter with this name: `x` of zeros, `b` of ones.
+    /// Vectors of `elements` values: `x` of zeros, `b` of ones.
     pub(crate) fn new(adapter: &str, elements: u32) -> Result<Self, Box<dyn std::error::Error>> {
         let opened = Opened::adapter(adapter, wgpu::Features::empty())?;
         let bytes = u64::from(elements) * 4;

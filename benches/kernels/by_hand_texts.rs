@@ -1,4 +1,4 @@
-//! Hand-written WGSL kernels that measure peak rates of an adapter. `baseline` runs them.
+//! Hand-written WGSL kernels for peak rates; `baseline` runs them.
 
 use std::fmt::Write;
 
@@ -12,25 +12,23 @@ fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(num_workgroups) n: vec3<u
     if (i < arrayLength(&y)) { y[i] = x[i]; }
 }";
 
-/// A kernel that is almost only arithmetic in registers.
 pub(crate) struct Arithmetic {
-    /// The shader: reads `x` at binding 0, writes `y` at binding 1.
+    /// Shader: reads `x` at binding 0, writes `y` at binding 1.
     pub(crate) wgsl: String,
-    /// Floating-point operations of a workgroup.
     pub(crate) flops: f64,
-    /// Values of `f32` that a workgroup writes.
+    /// `f32` values that a workgroup writes.
     pub(crate) values: u64,
     pub(crate) expected: f32,
 }
 
 const INVOCATIONS: u32 = 128;
 
-/// Vectors of four per invocation, enough to hide an addition's latency, and unrolled steps per iteration.
+/// Per invocation: vectors of four that hide an addition's latency, and unrolled steps.
 const VECTORS: u32 = 8;
 const UNROLLED: u32 = 8;
 
-/// Multiply-adds, `x = x·s + o`, for `iterations` of a loop. With `s` and `o` of one half, which the driver does not
-/// know, every value converges to 1 from any start, so results can be checked.
+/// Multiply-adds `x = x·s + o`. With `s` and `o` of one half, unknown to the driver, every value converges to 1, which
+/// is checked.
 pub(crate) fn floats(iterations: u32) -> Arithmetic {
     let mut wgsl = format!(
         "@group(0) @binding(0) var<storage, read> x: array<vec4<f32>>;
@@ -61,25 +59,23 @@ fn main(@builtin(global_invocation_id) id: vec3<u32>) {{
     }
 }
 
-/// The values of `x` for [`floats`].
+/// Values of `x` for [`floats`].
 pub(crate) const HALVES: [f32; 8] = [0.5; 8];
 
-/// Rows and columns of a subgroup's accumulator matrices, and unrolled steps per iteration.
 const ROWS: u32 = 2;
 const COLUMNS: u32 = 4;
 const STEPS: u32 = 4;
-/// Subgroup size of cooperative matrices.
 const SUBGROUP: u32 = 32;
 
-/// Values of `f16` that [`matrices`] reads.
+/// `f16` values that [`matrices`] reads.
 pub(crate) const fn factors(size: u32) -> u32 {
     (ROWS + COLUMNS) * size * size
 }
 
-/// The value of each, small enough that accumulators stay exact.
+/// Small enough that accumulators stay exact.
 pub(crate) const FACTOR: f32 = 0.0625;
 
-/// Products of `size` × `size` matrices of `f16` with `f32` accumulators, for `iterations` of a loop.
+/// Products of `size` × `size` matrices of `f16` with `f32` accumulators.
 pub(crate) fn matrices(size: u32, iterations: u32) -> Arithmetic {
     let (elements, subgroups) = (size * size, INVOCATIONS / SUBGROUP);
     let mut wgsl = format!(
@@ -91,7 +87,7 @@ enable wgpu_cooperative_matrix;
 fn main(@builtin(workgroup_id) id: vec3<u32>, @builtin(subgroup_id) subgroup: u32) {{
 "
     );
-    // Each row is loaded from its own address: equal matrices would be multiplied once.
+    // Own addresses: equal matrices would be multiplied once.
     for row in 0..ROWS {
         let load = format!("coopLoadT<coop_mat{size}x{size}<f16, A>>(&x[{}], {size}u)", row * elements);
         let _ = writeln!(wgsl, "    let a{row} = {load};");

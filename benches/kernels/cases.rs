@@ -1,5 +1,4 @@
-//! Cases: kernels and sizes that are measured alone. Formulas that are also compared with unfused functions are in
-//! `formulas`, larger ones in `blocks`.
+//! Cases: kernels and sizes measured alone. `formulas` has those compared with unfused functions, `blocks` larger ones.
 
 use fuse_bench_results::results::Key;
 use fuse_gpu::{Device, Error, artifact::Function, fuse};
@@ -46,12 +45,11 @@ fuse! {
 pub(crate) struct Case {
     pub(crate) formula: &'static str,
     pub(crate) f16: bool,
-    /// Elements, or rows M, columns N and depth K of the contraction.
+    /// Elements, or M, N and K.
     pub(crate) size: String,
-    /// Floating-point operations: two per element and depth of a contraction. Without a contraction, each operation and
-    /// each function of the formula counts once per element.
+    /// Two per element and depth of a contraction; otherwise one per operation or function and element.
     pub(crate) flops: f64,
-    /// Bytes of its operands and results; 0 if a launch has several kernels.
+    /// Operands and results; 0 for launches of several kernels.
     pub(crate) bytes: f64,
     pub(crate) tokens: f64,
     pub(crate) function: fn() -> &'static Function,
@@ -88,42 +86,41 @@ impl Case {
 pub(crate) struct Sizes {
     pub(crate) pointwise: &'static [usize],
     squares: &'static [usize],
-    /// Other contractions: rows M, columns N, depth K.
+    /// Other contractions: M, N, K.
     shapes: &'static [[usize; 3]],
-    /// Matrices whose rows are normalized: rows and columns.
+    /// Normalized rows: rows and columns.
     pub(crate) rows: &'static [[usize; 2]],
-    /// Square matrices that are summed by columns or completely.
+    /// Square matrices, summed by columns or completely.
     pub(crate) sums: &'static [usize],
     /// Heads and length of attentions.
     pub(crate) attention: &'static [[usize; 2]],
-    /// Heads, queries and keys of cross-attentions.
+    /// Cross-attentions: heads, queries, keys.
     pub(crate) crossed: &'static [[usize; 3]],
-    /// Heads and length of windowed causal attentions.
+    /// Windowed causal attentions: heads, length.
     pub(crate) windows: &'static [[usize; 2]],
-    /// Similarities of rows M with rows N of depth K.
+    /// Similarities of M with N rows of depth K.
     pub(crate) cosines: &'static [[usize; 3]],
-    /// Gated products: rows M, columns N, depth K.
+    /// Gated products: M, N, K.
     pub(crate) gated: &'static [[usize; 3]],
-    /// Products of normalized rows: rows M, columns N, depth K.
+    /// Products of normalized rows.
     pub(crate) operands: &'static [[usize; 3]],
-    /// Normalized products: rows M and depth K, of 384 columns.
+    /// Normalized products of 384 columns: M and K.
     pub(crate) normed: &'static [[usize; 2]],
-    /// Texts and their length in tokens.
+    /// Texts, and tokens per text.
     pub(crate) texts: &'static [[usize; 2]],
-    /// Products with quantized weights: rows M, columns N, depth K.
+    /// Products with quantized weights.
     pub(crate) weights: &'static [[usize; 3]],
-    /// Layer norms with gradients: rows and columns.
+    /// Layer norm gradients: rows, columns.
     pub(crate) norm_gradients: &'static [[usize; 2]],
-    /// Heads and length of attentions with gradients.
+    /// Attention gradients: heads, length.
     pub(crate) attention_gradients: &'static [[usize; 2]],
-    /// Embeddings with gradients: rows and columns of the table, and ids.
+    /// Embedding gradients: table rows, columns, ids.
     pub(crate) embeddings: &'static [[usize; 3]],
-    /// Networks in training: inputs, two hidden widths, classes, and rows of a batch.
+    /// Networks in training: inputs, two hidden widths, classes, batch.
     pub(crate) networks: &'static [[usize; 5]],
 }
 
 impl Sizes {
-    /// For GPUs.
     pub(crate) const fn full() -> Self {
         Self {
             pointwise: &[1 << 20, 1 << 24, 1 << 26],
@@ -156,7 +153,7 @@ impl Sizes {
         }
     }
 
-    /// Many sizes, for plots over sizes.
+    /// For plots over sizes.
     pub(crate) const fn sweep() -> Self {
         Self {
             pointwise: &[1 << 8, 1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18, 1 << 20, 1 << 22, 1 << 24, 1 << 26],
@@ -167,7 +164,7 @@ impl Sizes {
         }
     }
 
-    /// Many sizes for software drivers.
+    /// For plots on software drivers.
     pub(crate) const fn quick_sweep() -> Self {
         Self {
             pointwise: &[1 << 8, 1 << 12, 1 << 16, 1 << 20],

@@ -1,4 +1,4 @@
-//! Operands as functions of the index, so that the host recomputes elements to check results without storing operands.
+//! Operands as functions of the index: the host recomputes elements to check results.
 
 use fuse_gpu::Float;
 
@@ -6,7 +6,7 @@ pub(crate) trait Real: Float + Into<f64> {}
 
 impl<T: Float + Into<f64>> Real for T {}
 
-/// A tensor of multiples of 1/64 in [-1, 1): exact in `f16`, and so exact in products and in most sums.
+/// Multiples of 1/64 in [-1, 1): exact in `f16`, in products and in most sums.
 #[derive(Clone, Copy)]
 pub(crate) struct Values {
     pub(crate) seed: u32,
@@ -19,7 +19,7 @@ pub(crate) const D: Values = Values { seed: 4 };
 
 impl Values {
     pub(crate) fn at(self, index: usize) -> f64 {
-        // One round of a multiplicative hash: it only has to make neighbors differ.
+        // One round of a multiplicative hash: neighbors must differ.
         let hash = (index as u32 ^ self.seed.wrapping_mul(0x9e37_79b9)).wrapping_mul(0x85eb_ca6b);
         f64::from((hash >> 25) as i32 - 64) / 64.0
     }
@@ -28,13 +28,12 @@ impl Values {
         (0..count).map(|index| T::from_f32(self.at(index) as f32)).collect()
     }
 
-    /// Σ f(self[i])·other[j] over pairs of positions.
     pub(crate) fn dot(self, other: Self, pairs: impl Iterator<Item = (usize, usize)>, f: fn(f64) -> f64) -> f64 {
         pairs.map(|(i, j)| f(self.at(i)) * other.at(j)).sum()
     }
 }
 
-/// `x/2·(1 + erf(x/√2))`; erf by its Maclaurin series, which converges fast for |x| ≤ 1.
+/// `x/2·(1 + erf(x/√2))`, erf by its Maclaurin series, which converges fast for |x| ≤ 1.
 pub(crate) fn gelu(x: f64) -> f64 {
     let z = x / std::f64::consts::SQRT_2;
     let (mut term, mut erf) = (z, z);
@@ -48,8 +47,8 @@ pub(crate) fn gelu(x: f64) -> f64 {
 
 const CHECKED: usize = 64;
 
-/// The largest error at elements spread over a result of sums of `depth` products, relative to the rounding bound: 16
-/// units in the last place of the larger of 1 and the expected value, plus a little per product.
+/// Largest error of some sums of `depth` products, relative to the rounding bound: 16 units in the last place of the
+/// larger of 1 and the expected value, plus a little per product.
 pub(crate) fn worst_error<T: Real>(values: &[T], depth: usize, expected: &dyn Fn(usize) -> f64) -> f64 {
     let epsilon = if T::DTYPE.bytes() == 2 { f64::powi(2.0, -11) } else { f64::powi(2.0, -24) };
     let per_sum = depth as f64 * f64::powi(2.0, -22);

@@ -1,15 +1,13 @@
-//! Formulas that are measured alone and as pairs of a fused and an unfused function: operands, expected results, and
-//! counts of bytes and operations.
-//!
-//! `cases` and `ratios` choose the functions.
+//! Formulas measured alone and as fused and unfused pairs: operands, expected results, counts of bytes and operations.
+//! `cases` and `ratios` choose functions.
 
 use fuse_gpu::{Device, Error, Tensor, Tensor1, Tensor2};
 
 use crate::data::{A, B, C, D, Real, Values, gelu, worst_error};
 
-/// A formula at one size, for functions whose `launch_into` is an `L`.
+/// A formula at one size; functions launch as an `L`.
 pub(crate) struct Formula<L> {
-    /// The formula as text, without its dtype.
+    /// Text, without its dtype.
     pub(crate) name: &'static str,
     pub(crate) f16: bool,
     pub(crate) operands: Vec<Vec<usize>>,
@@ -20,22 +18,21 @@ pub(crate) struct Formula<L> {
 
 pub(crate) type Upload<L> = Box<dyn Fn(&Device) -> Result<Uploaded<L>, Error>>;
 
-/// Operands on a device. Prepares launches of functions, each with its own result.
+/// Prepares launches of uploaded operands, each with its own result.
 pub(crate) type Uploaded<L> = Box<dyn Fn(L) -> Result<Prepared, Error>>;
 
 pub(crate) type Launch1<X> = fn(&X, &mut X) -> Result<(), Error>;
-/// `launch_into` of a function of two vectors or matrices.
 pub(crate) type Launch2<X> = fn(&X, &X, &mut X) -> Result<(), Error>;
-/// `launch_into` of a function of three vectors.
+/// `launch_into` of three vectors.
 pub(crate) type Launch3<X> = fn(&X, &X, &X, &mut X) -> Result<(), Error>;
-/// `launch_into` of a function of matrices x and w and a row b.
+/// `launch_into`: x, w, row b.
 pub(crate) type LaunchRow<T> = fn(&Tensor2<T>, &Tensor2<T>, &Tensor1<T>, &mut Tensor2<T>) -> Result<(), Error>;
-/// `launch_into` of a function of matrices x and w, a row b and a matrix r.
+/// `launch_into`: x, w, row b, r.
 pub(crate) type LaunchLinear<T> =
     fn(&Tensor2<T>, &Tensor2<T>, &Tensor1<T>, &Tensor2<T>, &mut Tensor2<T>) -> Result<(), Error>;
 
 impl<L> Formula<L> {
-    /// Bytes of the operands and the result, each once.
+    /// Operands and result, each once.
     pub(crate) fn bytes(&self) -> f64 {
         let shapes = self.operands.iter().chain([&self.result]);
         let elements: usize = shapes.map(|shape| shape.iter().product::<usize>()).sum();
@@ -45,11 +42,11 @@ impl<L> Formula<L> {
 
 pub(crate) struct Prepared {
     pub(crate) launch: Box<dyn Fn() -> Result<(), Error>>,
-    /// Launches once, waits, and returns the largest error of some elements, relative to its bound.
+    /// Launches once and waits; the largest error, relative to its bound.
     pub(crate) error: Box<dyn Fn() -> Result<f64, Error>>,
 }
 
-/// A repeated launch into `output`, whose expected elements are sums of `depth` products.
+/// Launches into `output`, with elements of `depth` products.
 pub(crate) fn prepared<T: Real, const R: usize>(
     output: Tensor<T, R>,
     depth: usize,
@@ -140,7 +137,6 @@ pub(crate) fn relu_sum<T: Real>(n: usize) -> Formula<Launch2<Tensor1<T>>> {
     })
 }
 
-/// A formula with the product of x and w: rows M, columns N, depth K. `operands` are those after x and w.
 fn contraction<T: Real, L>(
     name: &'static str,
     [m, n, k]: [usize; 3],
@@ -158,7 +154,6 @@ fn contraction<T: Real, L>(
     }
 }
 
-/// An element of `f(x)·w`.
 fn dot([_, n, k]: [usize; 3], i: usize, f: fn(f64) -> f64) -> f64 {
     A.dot(B, (0..k).map(|d| (i / n * k + d, d * n + i % n)), f)
 }
@@ -191,7 +186,7 @@ fn of_product<T: Real>(
     })
 }
 
-/// `x·wᵀ`, with w as `[N, K]`.
+/// `x·wᵀ`, w as `[N, K]`.
 pub(crate) fn product_transposed<T: Real>(shape: [usize; 3]) -> Formula<Launch2<Tensor2<T>>> {
     let [m, n, k] = shape;
     let formula = contraction::<T, _>("matmul_t", shape, &[], move |device| {

@@ -1,5 +1,4 @@
-//! Training cases: gradients of a norm, of attention and of an embedding, and a whole step with AdamW that is captured
-//! once and replayed.
+//! Training cases: gradients of a norm, attention and an embedding, and a step with AdamW, captured once and replayed.
 
 use std::{cell::RefCell, rc::Rc};
 
@@ -68,7 +67,6 @@ pub(crate) fn all(sizes: &Sizes) -> Vec<Case> {
     cases
 }
 
-/// A case with a launch and the largest error of one of its results, relative to its bound.
 fn of<Y: 'static>(
     launch: impl Fn() -> Result<Y, Error> + 'static,
     error: impl Fn(Y) -> Result<f64, Error> + 'static,
@@ -83,7 +81,7 @@ fn norm([m, n]: [usize; 2]) -> Case {
         formula: "layer_norm gradient",
         f16: false,
         size: format!("{m}x{n}"),
-        // 16: moments, the normalized value, three products and two sums along rows, two along columns.
+        // Moments, the normalized value, three products, two sums along rows, two along columns.
         flops: (16 * m * n) as f64,
         bytes: (4 * 3 * m * n + 4 * 4 * n) as f64,
         tokens: 0.0,
@@ -115,7 +113,6 @@ fn norm([m, n]: [usize; 2]) -> Case {
                     let rows = worst_error(&dx.to_vec_blocking()?, n, &expected);
                     let sums = dbeta.to_vec_blocking()?;
                     let sums = worst_error(&sums, m, &|j| (0..m).map(|i| D.at(i * n + j)).sum());
-                    // The host needs the moments of all rows for each column.
                     let first = worst_error(&dgamma.to_vec_blocking()?[..1], m, &columns);
                     Ok(rows.max(sums).max(first))
                 },
@@ -124,17 +121,16 @@ fn norm([m, n]: [usize; 2]) -> Case {
     }
 }
 
-/// Queries of a head up to which the host computes all scores of one head, to check gradients of keys and values.
+/// Up to here the host computes all scores of a head.
 const MOST_QUERIES: usize = 1024;
 
 struct Score {
     weight: f64,
-    /// The gradient of the scaled product.
     gradient: f64,
 }
 
 impl Score {
-    /// The scores of a query, counted over all heads, for the keys of its head.
+    /// Scores of a query, counted over all heads, for the keys of its head.
     fn row(query: usize, length: usize) -> impl Iterator<Item = Self> {
         let dot = move |x: Values, y: Values, key: usize| {
             x.dot(y, (0..HEAD).map(|d| (query * HEAD + d, key * HEAD + d)), |x| x)
@@ -156,7 +152,7 @@ fn attention<T: Real>([heads, length]: [usize; 2]) -> Case {
         formula: "attention and gradients",
         f16: T::DTYPE.bytes() == 2,
         size: attention_size([heads, length, length]),
-        // Two products forward, five backward; recomputed ones are not counted.
+        // Two products forward, five backward; recomputation does not count.
         flops: 14.0 * (elements * length) as f64,
         bytes: 8.0 * elements as f64 * T::DTYPE.bytes() as f64,
         tokens: 0.0,
@@ -227,7 +223,6 @@ fn table([rows, columns, ids]: [usize; 3]) -> Case {
     }
 }
 
-/// A trained matrix or row, and its two moments.
 type Trained<T> = [T; 3];
 
 struct Network {
@@ -266,7 +261,7 @@ impl Network {
     }
 }
 
-/// Inputs, two hidden widths, classes and the batch. Checks that the loss falls; `tests/programs` compares steps.
+/// Checks that the loss falls; `tests/programs` compares steps.
 fn network(shape: [usize; 5]) -> Case {
     let [k, h, l, c, b] = shape;
     let weights = k * h + h * l + l * c;
@@ -274,15 +269,14 @@ fn network(shape: [usize; 5]) -> Case {
         formula: "training step, AdamW",
         f16: false,
         size: shape.map(|extent| extent.to_string()).join("x"),
-        // A product forward and two backward, but none for the gradient of the input; 14 operations per parameter.
+        // One product forward and two backward, without the input's gradient; 14 operations per parameter.
         flops: (b * (6 * weights - 2 * k * h) + 14 * weights) as f64,
-        // Weights are read twice and written once, their moments read and written.
+        // Weights: two reads, one write; each moment: one read, one write.
         bytes: (4 * 7 * weights) as f64,
         tokens: 0.0,
         function: || &step::FUNCTION,
         prepare: Box::new(move |device| {
             let network = Rc::new(RefCell::new(Network::new(device, shape)?));
-            // A replay writes its loss into the same tensor, so it is read before and after.
             let before = network.borrow_mut().step()?.to_vec_blocking()?[0];
             let captured = network.clone();
             let (sequence, loss) = device.capture(move || captured.borrow_mut().step())?;
@@ -294,7 +288,6 @@ fn network(shape: [usize; 5]) -> Case {
                 Ok(f64::from(after / before))
             };
             let launch = move || {
-                // The state lives as long as the sequence.
                 let _state = &network;
                 sequence.replay()
             };

@@ -1,4 +1,4 @@
-//! Measures two computations interleaved, A B A B …, so that clocks, temperature and other programs affect both alike.
+//! Measures two computations interleaved (A B A B …), so that clocks, temperature and other programs affect both alike.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use super::measure::Times;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Interleaved {
-    /// Times per launch of the first and the second.
+    /// Per launch, first and second.
     pub(crate) times: [Times; 2],
     pub(crate) ratio: Ratio,
 }
@@ -14,17 +14,16 @@ pub(crate) struct Interleaved {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Ratio {
     pub(crate) median: f64,
-    /// Smallest ratio of two consecutive batches.
+    /// Of two consecutive batches.
     pub(crate) low: f64,
-    /// Largest ratio of two consecutive batches.
     pub(crate) high: f64,
 }
 
 impl Ratio {
-    /// The time of `second` over that of `first`, measured interleaved: at least one batch of each.
+    /// `second` over `first`; at least one batch of each.
     pub(crate) fn of(first: &[Duration], second: &[Duration]) -> Self {
         let ratio = |first: Duration, second: Duration| {
-            // Avoids a division by zero if the clock did not advance.
+            // The clock may not have advanced.
             second.as_secs_f64() / first.max(Duration::from_nanos(1)).as_secs_f64()
         };
         let pairs = || first.iter().zip(second).map(|(&first, &second)| ratio(first, second));
@@ -37,7 +36,7 @@ impl Ratio {
     }
 }
 
-/// Runs `batches` batches of both computations interleaved. `batch(which, launches)` returns the time of one launch.
+/// `batch(which, launches)` returns the time of one launch.
 pub(crate) fn interleave<E>(
     batches: usize,
     launches: [u32; 2],

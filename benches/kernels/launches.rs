@@ -1,9 +1,7 @@
-//! Host costs of launches: time of the calling thread per launch, per replayed dispatch, and until the first result of
-//! a process.
+//! Host costs: the calling thread's time per launch, per replayed dispatch, and until a process's first result.
 //!
-//! Kernels are so small that a GPU is never the bottleneck. Costs include a launch's share of submissions; waiting
-//! happens between the rounds and does not count, except in chains, whose time is that of the whole chain. Software
-//! drivers compute within the submission, so calls that submit nothing are also reported alone.
+//! Kernels are too small to be the bottleneck. Waiting counts only in chains. Software drivers compute within the
+//! submission, so calls that submit nothing are also reported alone.
 
 use std::{
     cell::{Cell, RefCell},
@@ -31,16 +29,13 @@ const ELEMENTS: usize = 1024;
 
 const CALLS: u32 = 1024;
 
-/// Dispatches of the longer sequences.
 const LENGTH: u32 = 64;
 
-/// The hidden option with which this binary starts itself to measure its first result.
+/// Hidden option: this binary starts itself to measure its first result.
 pub(crate) const FIRST_RESULT: &str = "--first-result";
 
-/// Rounds per batch of a measurement: a round is short.
 const ROUNDS: usize = 5;
 
-/// Measures every case whose name `wanted` accepts.
 pub(crate) fn run(
     device: &Device,
     effort: Effort,
@@ -82,7 +77,6 @@ pub(crate) fn run(
 
 pub(crate) type Measured = (&'static str, Spent);
 
-/// Times of one of `calls` calls of `launch`, with and without their submissions; `wait` is not timed.
 pub(crate) fn cost<E>(
     effort: Effort,
     calls: u32,
@@ -115,7 +109,7 @@ pub(crate) fn cost<E>(
     Ok(Spent { times: Times::of(times, calls), recording: Some(Times::of(recording, calls).median) })
 }
 
-/// The lower quartile: a call that does not submit, since only some do.
+/// Lower quartile: only some calls submit.
 fn quartile(times: &mut [Duration]) -> Duration {
     times.sort();
     times[times.len() / 4]
@@ -265,7 +259,7 @@ fn chains(device: &Device, effort: Effort) -> Result<Vec<Measured>, Error> {
     ])
 }
 
-/// Creates all pipelines of a product with an epilogue in parallel, on devices without a persistent cache.
+/// Creates all pipelines of a product with an epilogue in parallel, without a persistent cache.
 fn warm_up(effort: Effort) -> Result<Times, Error> {
     let mut times = vec![];
     let mut pipelines = 1;
@@ -281,9 +275,7 @@ fn warm_up(effort: Effort) -> Result<Times, Error> {
     Ok(times)
 }
 
-/// From the start of a process to its first result, with the parts that the process measures: opening the device;
-/// upload, plan, pipeline and launch; waiting for the result. The first process does not count, since the driver's
-/// caches may be cold.
+/// Time from process start to first result, in parts. The first process does not count: driver caches may be cold.
 fn first_results(effort: Effort) -> Result<Vec<Measured>, Box<dyn std::error::Error>> {
     let mut samples: [Vec<Duration>; 4] = Default::default();
     for run in 0..=effort.batches {
@@ -312,7 +304,6 @@ fn micros(count: u64) -> Duration {
     Duration::from_micros(count)
 }
 
-/// Runs in the process of [`first_results`]: prints the microseconds of each part.
 pub(crate) fn first_result() -> Result<(), Error> {
     const N: usize = 256;
     let start = Instant::now();

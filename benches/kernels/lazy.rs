@@ -1,5 +1,5 @@
-//! Costs of lazy tensors: the host's time to record and to evaluate, the time of large evaluations beside the same
-//! functions in `fuse!`, and the compile time of new graphs, in a separate process.
+//! Costs of lazy tensors: host time to record and evaluate, large evaluations beside `fuse!`, and compile time of new
+//! graphs in a separate process.
 
 use std::{
     process::Command,
@@ -17,10 +17,10 @@ use crate::{
     measure::{Effort, Times, measure},
 };
 
-/// The hidden option with which this binary starts itself to measure its first compilations.
+/// Hidden option: this binary starts itself to measure its first compilations.
 pub(crate) const FIRST_EVALUATION: &str = "--first-evaluation";
 
-/// Elements of vectors where only the host's time counts.
+/// Small, because only the host's time counts.
 const ELEMENTS: usize = 1024;
 
 const CALLS: u32 = 1024;
@@ -59,7 +59,6 @@ fn host(device: &Device, effort: Effort) -> Result<Vec<Measured>, Error> {
     Ok(vec![("lazy: a recorded operation", recorded), ("lazy relu(x + b), recorded and evaluated", evaluated)])
 }
 
-/// `sigmoid(a·b + c)` lazily and by `fuse!`, as consecutive launches.
 fn gate(device: &Device, effort: Effort, elements: usize) -> Result<[Times; 2], Error> {
     let [a, b, c] = [vector(device, elements, 1)?, vector(device, elements, 2)?, vector(device, elements, 3)?];
     let [x, y, z] = [&a, &b, &c].map(LazyTensor::from);
@@ -78,7 +77,7 @@ fn gate(device: &Device, effort: Effort, elements: usize) -> Result<[Times; 2], 
     Ok([lazy, fused])
 }
 
-/// Times of graphs that a process has not seen before, from recording to compiled functions, without pipelines.
+/// Times from recording a new graph to compiled functions, without pipelines.
 fn first_evaluations(effort: Effort) -> Result<Vec<Measured>, Box<dyn std::error::Error>> {
     let names = [
         "lazy: a new graph, pointwise",
@@ -100,11 +99,10 @@ fn first_evaluations(effort: Effort) -> Result<Vec<Measured>, Box<dyn std::error
     Ok(names.into_iter().zip(samples.map(|samples| Times::of(samples, 1).into())).collect())
 }
 
-/// Runs in the process of [`first_evaluations`]: prints the microseconds of each graph.
 pub(crate) fn first_evaluation() -> Result<(), Error> {
     let device = Device::blocking()?;
     let (x, b) = (LazyTensor::from(&vector(&device, 64, 1)?), LazyTensor::from(&vector(&device, 64, 2)?));
-    // One-time initialization of the process.
+    // Initializes the process.
     explain(&[&x.exp()?.log()?])?;
     let graphs = [x.mul(&b)?.add(&x)?.sigmoid()?, product(&device)?, encoder_layer(&device)?];
     let mut micros = vec![];

@@ -1,4 +1,4 @@
-//! Lower bounds of a plan's time, from the bytes its kernels read and write, and its dispatches.
+//! Lower bounds of a plan's time, from bytes and dispatches.
 
 use std::{collections::BTreeSet, fmt, time::Duration};
 
@@ -9,15 +9,13 @@ use fuse_gpu::{
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Moved {
-    /// Each operand and result of each kernel once; intermediate buffers between the passes of a kernel are not
-    /// counted.
+    /// Buffers between passes of a kernel do not count.
     pub(crate) bytes: u64,
     pub(crate) dispatches: u32,
 }
 
 impl Moved {
-    /// The bytes and dispatches of a launch with parameters of these shapes; `None` if a size depends on more than the
-    /// axes of parameters.
+    /// `None` if a size depends on more than the axes of parameters.
     pub(crate) fn by(function: &Function, shapes: &[&[usize]], explanation: &Explanation) -> Option<Self> {
         let plan = match explanation.alternative {
             0 => function,
@@ -71,29 +69,25 @@ impl Moved {
         Some(moved)
     }
 
-    /// The largest ratio to the time of a plan with `other`, if time is spent on bytes, dispatches, and arithmetic that
-    /// is equal in both.
+    /// Largest ratio to a plan with `other` and equal arithmetic.
     pub(crate) fn gain(self, other: Self) -> f64 {
         let bytes = other.bytes as f64 / self.bytes.max(1) as f64;
         bytes.max(f64::from(other.dispatches) / f64::from(self.dispatches.max(1)))
     }
 }
 
-/// Peak rates of the adapter in this run, with hand-written kernels.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rates {
-    /// Bytes per second of a large copy.
     pub(crate) bandwidth: f64,
-    /// Time of a nearly empty dispatch that waits for the previous one.
+    /// A nearly empty dispatch that waits for the previous one.
     pub(crate) dispatch: Duration,
 }
 
-/// Lower bounds of a plan's time; the larger one counts.
+/// The larger bound counts.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Floor {
-    /// At the bandwidth of a large copy. Cached data may take less.
+    /// At a large copy's bandwidth; cached data may take less.
     pub(crate) bytes: Duration,
-    /// At the rate of empty dispatches.
     pub(crate) launches: Duration,
 }
 
@@ -108,14 +102,14 @@ impl Rates {
 pub(crate) enum Bound {
     Bytes,
     Launches,
-    /// A product far above both lower bounds.
+    /// A product far above both bounds.
     Arithmetic,
-    /// Far above both lower bounds, without a product.
+    /// Far above both bounds, without a product.
     Neither,
 }
 
 impl Floor {
-    /// The bound of a computation that takes `time`: the larger lower bound if it is at least half of `time`.
+    /// The larger lower bound, if at least half of `time`.
     pub(crate) fn bound(self, time: Duration, product: bool) -> Bound {
         match 2 * self.bytes.max(self.launches) >= time {
             true if self.bytes > self.launches => Bound::Bytes,

@@ -1,8 +1,7 @@
 //! Times of kernels on this machine's adapter: `cargo xtask bench`.
 //!
-//! The binary needs no file of the repository, so it can be built here and measured elsewhere. Every case is checked
-//! before it is measured. Environment: `FUSE_ADAPTER` chooses the adapter, `FUSE_COMMIT` is the commit written to the
-//! results.
+//! The binary needs no file of the repository, so it can run elsewhere. Every case is checked before it is measured.
+//! `FUSE_ADAPTER` chooses the adapter, `FUSE_COMMIT` is the commit in results.
 
 mod baseline;
 mod block_formulas;
@@ -44,7 +43,7 @@ use crate::{
     run_modes::Detail,
 };
 
-/// Elements of a copy whose time is only launch cost.
+/// So small that its time is launch cost.
 const SMALL_COPY: usize = 1 << 10;
 
 /// Measures `fuse!` kernels.
@@ -99,13 +98,11 @@ impl Options {
         if self.quick { Extents::QUICK } else { Extents::FULL }
     }
 
-    /// True if the filters select a case of this name and size.
     fn wants(&self, name: &str, size: &str) -> bool {
         let case = format!("{name} {size}");
         self.filter.is_empty() || self.filter.iter().any(|part| case.contains(part))
     }
 
-    /// True if a run also measures host costs and pairs.
     fn wants_all_kinds(&self) -> bool {
         !self.bars && !self.sweep
     }
@@ -180,7 +177,7 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// Fails if a bar names a case or a pair that no full run measures, since it would never be judged.
+/// A bar without a measured case or pair would never be judged.
 fn names_are_known(bars: &Bars) -> Result<(), String> {
     let cases = cases::all(&Sizes::full());
     let pairs = ratios::all(&Extents::FULL);
@@ -226,8 +223,7 @@ fn run_pairs(
     Ok(())
 }
 
-/// Peak rates with hand-written kernels: bandwidth of a copy at the largest size of this run that the adapter binds,
-/// its time where it has almost nothing to copy, and arithmetic rates.
+/// Bandwidth at the largest copy that the adapter binds, time of the smallest, and arithmetic rates.
 fn roof(device: &Device, options: &Options, report: &mut Report) -> Result<(), Box<dyn Error>> {
     let effort = options.effort();
     let sizes = options.sizes().pointwise.iter().chain(options.extents().pointwise);
@@ -245,7 +241,6 @@ fn roof(device: &Device, options: &Options, report: &mut Report) -> Result<(), B
     Ok(())
 }
 
-/// The hand-written copy, measured once per size.
 fn copy(device: &Device, elements: usize, effort: Effort, report: &mut Report) -> Result<Time, Box<dyn Error>> {
     let size = power_of_two(elements);
     if let Some(time) = report.find(Key { case: COPY, dtype: "f32", size: &size }) {

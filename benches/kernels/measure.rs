@@ -1,7 +1,6 @@
-//! Measures launches: batches queued back to back, one wait each, after a warm-up.
+//! Measures launches: batches queued back to back, one wait each.
 //!
-//! A GPU lowers its clocks when idle and raises them only under load, so every case is warmed up right before it is
-//! measured. Pipelines are compiled before that.
+//! A GPU raises its clocks only under load, so a case is warmed up right before, with pipelines compiled.
 
 use std::time::{Duration, Instant};
 
@@ -11,22 +10,20 @@ use fuse_gpu::{Device, Error};
 pub(crate) struct Effort {
     /// Batches; their median counts.
     pub(crate) batches: usize,
-    /// Least time of launches before the first batch.
+    /// Least warm-up time.
     pub(crate) warm_up: Duration,
     pub(crate) batch_time: Duration,
 }
 
 impl Effort {
-    /// For published numbers.
     pub(crate) const FULL: Self =
         Self { batches: 9, warm_up: Duration::from_millis(300), batch_time: Duration::from_millis(60) };
-    /// For a quick look.
     pub(crate) const QUICK: Self =
         Self { batches: 7, warm_up: Duration::from_millis(50), batch_time: Duration::from_millis(20) };
 }
 
 pub(crate) fn micros(time: Duration) -> f64 {
-    // In whole nanoseconds, the resolution of clocks.
+    // Whole nanoseconds, the resolution of clocks.
     time.as_nanos() as f64 / 1e3
 }
 
@@ -44,17 +41,16 @@ impl Times {
         Self { median: times[times.len() / 2], min: times[0], max: times[times.len() - 1], launches }
     }
 
-    /// Divides by `parts`.
     pub(crate) fn per(&mut self, parts: u32) {
         [&mut self.median, &mut self.min, &mut self.max].into_iter().for_each(|time| *time /= parts);
         self.launches *= parts;
     }
 }
 
-/// Most launches of a batch, to keep the queue of a slow driver short.
+/// Keeps the queue of a slow driver short.
 const MAX_LAUNCHES: f64 = 5_000.0;
 
-/// The time per launch of `launches` launches that are queued back to back and waited for once.
+/// Time per launch, with one wait for all.
 pub(crate) fn queued(
     launches: u32,
     mut launch: impl FnMut() -> Result<(), Error>,
@@ -66,7 +62,7 @@ pub(crate) fn queued(
     Ok(start.elapsed() / launches)
 }
 
-/// As [`queued`], by GPU timestamps, if the adapter has them.
+/// As [`queued`], by GPU timestamps, if available.
 pub(crate) fn on_gpu(
     device: &Device,
     launches: u32,
@@ -77,7 +73,7 @@ pub(crate) fn on_gpu(
     Ok(time / launches)
 }
 
-/// Measures `launch`. `wait` returns when the device has done everything that was queued.
+/// `wait` returns when the device has done everything queued.
 pub(crate) fn measure(
     effort: Effort,
     mut launch: impl FnMut() -> Result<(), Error>,
@@ -88,8 +84,7 @@ pub(crate) fn measure(
     Ok(Times::of((0..effort.batches).map(|_| batch(launches)).collect::<Result<Vec<_>, _>>()?, launches))
 }
 
-/// Warms up with batches, and returns the number of launches that fill the intended batch time. `batch` returns the
-/// time of one launch.
+/// Warms up, and returns the launches per intended batch time. `batch` returns the time of one launch.
 pub(crate) fn calibrate<E>(effort: Effort, mut batch: impl FnMut(u32) -> Result<Duration, E>) -> Result<u32, E> {
     batch(1)?;
     let start = Instant::now();
@@ -105,11 +100,11 @@ pub(crate) fn calibrate<E>(effort: Effort, mut batch: impl FnMut(u32) -> Result<
 
 pub(crate) struct Profiled {
     pub(crate) variants: String,
-    /// GPU time of one of many consecutive launches: the median over batches.
+    /// Median over batches.
     pub(crate) time: Duration,
 }
 
-/// Profiles `launch`, right after it was measured with batches of `launches`; `None` if the adapter has no timestamps.
+/// `None` without timestamps.
 pub(crate) fn profile(
     device: &Device,
     effort: Effort,
@@ -126,7 +121,7 @@ pub(crate) fn profile(
     Ok(Some(Profiled { variants: joined(&variants.collect::<Vec<_>>()), time: Times::of(times, launches).median }))
 }
 
-/// Joins as `a + b`; repetitions are written as `3 × (a + b)`.
+/// As `a + b`, or `3 × (a + b)`.
 pub(crate) fn joined(variants: &[&str]) -> String {
     let count = variants.len();
     let repeats =

@@ -8,7 +8,7 @@ pub(crate) struct Opened {
 }
 
 impl Opened {
-    /// Opens the adapter with this name, with all its limits and those of `features` that it has.
+    /// Opens the adapter of this name with all its limits, and those of `features` that it has.
     pub(crate) fn adapter(name: &str, features: wgpu::Features) -> Result<Self, Box<dyn std::error::Error>> {
         pollster::block_on(async {
             let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
@@ -40,7 +40,7 @@ impl Opened {
         self.device.create_buffer(&descriptor)
     }
 
-    /// The pipeline of the entry point `main`; without a layout, with the one derived from the shader.
+    /// Without a layout, the shader's own.
     pub(crate) fn pipeline(&self, wgsl: &str, layout: Option<&wgpu::BindGroupLayout>) -> wgpu::ComputePipeline {
         let source = wgpu::ShaderSource::Wgsl(Cow::Borrowed(wgsl));
         let module = self.device.create_shader_module(wgpu::ShaderModuleDescriptor { label: None, source });
@@ -69,7 +69,6 @@ impl Opened {
         self.device.create_bind_group(&wgpu::BindGroupDescriptor { label: None, layout, entries: &entries })
     }
 
-    /// Records `launches` dispatches into one pass, submits it and waits.
     pub(crate) fn run(&self, pipeline: &wgpu::ComputePipeline, group: &wgpu::BindGroup, grid: [u32; 2], launches: u32) {
         let mut encoder = self.device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
         let mut pass = encoder.begin_compute_pass(&wgpu::ComputePassDescriptor::default());
@@ -87,7 +86,7 @@ impl Opened {
         let _ = self.device.poll(wgpu::PollType::wait_indefinitely());
     }
 
-    /// The first `count` values of a storage buffer, after all submitted work; NaN if the driver cannot map.
+    /// NaN if the driver cannot map.
     pub(crate) fn read(&self, buffer: &wgpu::Buffer, count: usize) -> Vec<f32> {
         let bytes = count as u64 * 4;
         let staging = self.buffer(bytes, wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST);
@@ -96,18 +95,16 @@ impl Opened {
         self.queue.submit([encoder.finish()]);
         staging.map_async(wgpu::MapMode::Read, .., |_| {});
         self.wait();
-        // A driver that cannot map has no result that counts.
         staging.get_mapped_range(..).map_or_else(|_| vec![f32::NAN; count], |view| bytemuck::pod_collect_to_vec(&view))
     }
 }
 
-/// The token that wgpu requires for experimental features.
 fn experimental(features: wgpu::Features) -> wgpu::ExperimentalFeatures {
     if !features.contains(wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX) {
         return wgpu::ExperimentalFeatures::disabled();
     }
-    // SAFETY: the token acknowledges that defects of wgpu could break memory safety in shaders that use the features.
-    // The only such shader here is the one of `peak`. It loads and stores whole matrices inside arrays with room for
-    // them, in uniform control flow, in a size that the adapter lists.
+    // SAFETY: the token acknowledges that defects of wgpu could break memory safety in shaders with these features. The
+    // only such shader is that of `by_hand_texts::matrices`: it loads and stores whole matrices inside arrays with room
+    // for them, in uniform control flow, in a size that the adapter lists.
     unsafe { wgpu::ExperimentalFeatures::enabled() }
 }

@@ -1,5 +1,4 @@
-//! Products with quantized weights: with one matrix of weights repeatedly, and with several in turns, so that no cache
-//! holds them.
+//! Products with quantized weights: one matrix repeatedly, and several in turns, beyond any cache.
 
 use fuse_gpu::{
     Bits, Device, Error, Q1, Q2, Q3, Q4, Q8, QTensor, Quantized, Tensor2, Tuning, artifact::Function, f16, fuse,
@@ -25,7 +24,7 @@ fuse! {
     pub fn product_t_q1(x: f16[M, K], w: q1[N, K]) -> f16[M, N] { matmul(x, transpose(w)) }
 }
 
-/// The kernels of one width, for weights as `[K, N]` and as `[N, K]`.
+/// Kernels of one width, for weights `[K, N]` and `[N, K]`.
 macro_rules! kernels {
     ($($kernel:ident),*) => {
         [$(Kernel { function: || &$kernel::FUNCTION, launch: $kernel::launch_into }),*]
@@ -52,7 +51,7 @@ struct Kernel<Q: Bits> {
     launch: Launch<Q>,
 }
 
-/// The cases of one bit width, in both layouts; with one row also in turns, and with activations of 8 bits.
+/// Both layouts; with one row also in turns, and with activations of 8 bits.
 fn of_width<Q: Bits>(shape: [usize; 3], kernels: [Kernel<Q>; 2]) -> Vec<Case> {
     let of_one_row: &[bool] = if shape[0] == 1 { &[false, true] } else { &[false] };
     let mut cases = vec![];
@@ -73,25 +72,23 @@ fn of_width<Q: Bits>(shape: [usize; 3], kernels: [Kernel<Q>; 2]) -> Vec<Case> {
 /// More bytes than any GPU cache holds.
 const UNCACHED: usize = 200 << 20;
 
-/// The number of matrices of this bit width that together exceed any cache.
 fn turns([_, n, k]: [usize; 3], bits: usize) -> usize {
     (UNCACHED * 8 / (n * k * bits).max(1)).clamp(2, 96)
 }
 
-/// Values that share a scale, if they divide the depth.
+/// Values per scale, if they divide the depth.
 const GROUP: usize = 64;
 
 fn groups(k: usize) -> usize {
     if k.is_multiple_of(GROUP) { k / GROUP } else { 1 }
 }
 
-/// The words at these indices of a tensor, all different.
 fn codes(places: impl Iterator<Item = usize>) -> Vec<u32> {
     let word = |i: usize| (i as u32 ^ 0x9e37_79b9).wrapping_mul(0x85eb_ca6b).rotate_left(15).wrapping_mul(0xc2b2_ae35);
     places.map(word).collect()
 }
 
-/// Weights with a scale that keeps sums small.
+/// The scale keeps sums small.
 fn packed<Q: Bits>(shape: [usize; 2], axis: usize, words: Vec<u32>) -> Quantized {
     let (packing, groups) = (Q::PACKING, groups(shape[axis]));
     let scale = 2.0 / f32::from(1u16 << packing.bits());
@@ -102,13 +99,13 @@ fn packed<Q: Bits>(shape: [usize; 2], axis: usize, words: Vec<u32>) -> Quantized
     parts.unwrap_or_else(|error| panic!("{}: {error}", packing.name()))
 }
 
-/// A product with weights that are packed along `axis`; cycles through `turns` matrices.
+/// Weights packed along `axis`; cycles through `turns` matrices.
 #[derive(Clone, Copy)]
 struct Product<Q: Bits> {
     shape: [usize; 3],
     axis: usize,
     turns: usize,
-    /// True if activations may be rounded to 8 bits.
+    /// Activations may be rounded to 8 bits.
     int8: bool,
     kernel: Kernel<Q>,
 }
@@ -158,8 +155,7 @@ impl<Q: Bits> Product<Q> {
     }
 }
 
-/// Activations that are exact after rounding to 8 bits ([`Tuning::int8_activations`]): multiples of 1/128 whose largest
-/// of each 32 is 127.
+/// Exact after rounding to 8 bits ([`Tuning::int8_activations`]): multiples of 1/128, with 127 the largest of each 32.
 fn activation(i: usize) -> f64 {
     if i % 32 == 3 { 127.0 / 128.0 } else { A.at(i).max(-63.0 / 64.0) }
 }

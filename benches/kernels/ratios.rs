@@ -1,8 +1,7 @@
-//! Fused against unfused functions: the gain of fusion for the expressions of the source documents of this project, and
-//! for blocks of models.
+//! Fused against unfused functions: expressions of this project's source documents, and blocks of models.
 //!
-//! The unfused function has the same source with a kernel per operation (`#[no_fuse]`). Its kernels have the same
-//! families of schedules, and its intermediate tensors come from the same pool.
+//! The unfused function has the same source with a kernel per operation (`#[no_fuse]`), the same schedule families, and
+//! intermediate tensors from the same pool.
 
 use fuse_bench_results::results::Key;
 use fuse_gpu::{Device, Error, artifact::Function, fuse};
@@ -93,15 +92,14 @@ fuse! {
     }
 }
 
-/// Prefix of the names of pairs, which cases lack.
+/// Cases lack this prefix.
 const GROUP: &str = "fused/";
 
 pub(crate) struct Pair {
-    /// The formula, without its dtype.
+    /// Formula, without its dtype.
     pub(crate) formula: &'static str,
     pub(crate) size: String,
-    /// Elements of a pointwise chain, or the extent of a square product; `None` for blocks, which no plot shows over
-    /// sizes.
+    /// Elements of a chain, or extent of a square product; blocks have none and are in no plot over sizes.
     pub(crate) extent: Option<usize>,
     pub(crate) product: bool,
     pub(crate) f16: bool,
@@ -123,26 +121,24 @@ impl Pair {
 pub(crate) type PreparePair = Box<dyn Fn(&Device) -> Result<[Prepared; 2], Error>>;
 
 pub(crate) struct Extents {
-    /// Elements of pointwise chains.
     pub(crate) pointwise: &'static [usize],
-    /// Extents of square products.
     pub(crate) products: &'static [usize],
-    /// Rows and columns of matrices whose rows are normalized.
+    /// Normalized rows: rows and columns.
     rows: &'static [[usize; 2]],
-    /// Heads, queries and keys of attentions.
+    /// Attentions: heads, queries, keys.
     attention: &'static [[usize; 3]],
-    /// Heads and length of causal attentions.
+    /// Causal attentions: heads, length.
     causal: &'static [[usize; 2]],
     /// Gated products: rows, columns, depth.
     gated: &'static [[usize; 3]],
     /// Products of normalized rows: rows, columns, depth.
     operands: &'static [[usize; 3]],
-    /// Normalized products: rows and depth, of [`NORMED`] columns.
+    /// Normalized products of [`NORMED`] columns: rows and depth.
     normed: &'static [[usize; 2]],
 }
 
 impl Extents {
-    /// For GPUs: from sizes dominated by launch cost to sizes where it is negligible.
+    /// From sizes dominated by launch cost to sizes where it is negligible.
     pub(crate) const FULL: Self = Self {
         pointwise: &[1 << 8, 1 << 12, 1 << 16, 1 << 20, 1 << 24, 1 << 26],
         products: &[16, 32, 64, 128, 256, 512, 1024, 2048, 4096, 8192],
@@ -199,8 +195,7 @@ pub(crate) fn all(extents: &Extents) -> Vec<Pair> {
     pairs
 }
 
-/// A formula, launched by a fused and an unfused function. Each writes its own tensor, checked against the same
-/// expected values.
+/// Each function has its own tensor; expected values are shared.
 fn pair<L: Copy + 'static>(
     formula: Formula<L>,
     size: String,

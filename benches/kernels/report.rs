@@ -1,5 +1,5 @@
-//! Prints results at once, keeps them for the tables at the end, and writes them as JSON lines, so that an interrupted
-//! run loses nothing.
+//! Prints results at once, keeps them for the tables at the end, and writes JSON lines, so that interrupted runs lose
+//! nothing.
 
 use std::{
     fs::File,
@@ -23,7 +23,7 @@ use crate::measure::{Times, micros};
 #[derive(Clone, Copy)]
 pub(crate) struct Spent {
     pub(crate) times: Times,
-    /// A call that submits nothing, if calls were timed alone.
+    /// A call that submits nothing, if timed alone.
     pub(crate) recording: Option<Duration>,
 }
 
@@ -34,7 +34,6 @@ impl From<Times> for Spent {
 }
 
 impl Spent {
-    /// Divides by `parts`.
     pub(crate) fn per(mut self, parts: u32) -> Self {
         self.times.per(parts);
         Self { recording: self.recording.map(|time| time / parts), ..self }
@@ -44,7 +43,7 @@ impl Spent {
 pub(crate) struct Cost {
     pub(crate) case: &'static str,
     pub(crate) spent: Spent,
-    /// The time of the same in hand-written wgpu.
+    /// The same in hand-written wgpu.
     pub(crate) by_hand: Option<Spent>,
 }
 
@@ -72,7 +71,7 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// A report about a device, with JSON lines in `path` if one is given.
+    /// Writes JSON lines to `path`, if given.
     pub(crate) fn new(info: &DeviceInfo, path: Option<&Path>) -> std::io::Result<Self> {
         let mut report = Self { lines: path.map(File::create).transpose()?, results: Results::default() };
         report.add(Line::Run(Run {
@@ -112,7 +111,6 @@ impl Report {
         self.results.find(OURS, key)
     }
 
-    /// Peak rates of the adapter.
     pub(crate) fn roof(&self) -> Option<Roof> {
         self.results.roof()
     }
@@ -121,7 +119,6 @@ impl Report {
         self.results.costs.iter().any(|cost| cost.case == case)
     }
 
-    /// Writes plots beside the file of JSON lines, with the start of its name.
     pub(crate) fn plot(&self, lines: &Path, bars: &Bars) -> Result<Vec<PathBuf>, Box<dyn std::error::Error>> {
         let stem = lines.file_stem().unwrap_or_default().to_string_lossy();
         let mut files = vec![];
@@ -142,10 +139,10 @@ impl Report {
     }
 }
 
-/// A line for people; runs are shown in the tables only.
+/// For people; tables alone show runs.
 fn shown(line: &Line) -> Option<String> {
     Some(match line {
-        // This program does not measure browsers, which have the last three.
+        // Browsers are not measured here.
         Line::Run(_) | Line::Weight(_) | Line::Difference(_) | Line::Suite(_) => return None,
         Line::Roof(roof) => format!(
             "by hand: copy {:.0} GB/s, f32 {:.3} TFLOP/s, matrices of f16 {:.1} TFLOP/s",

@@ -1,4 +1,4 @@
-//! Runs a case as a launch chooses and, on request, with each alternative and each variant.
+//! Runs a case as launched and, on request, with each alternative and variant.
 
 use std::{collections::BTreeSet, fmt};
 
@@ -29,8 +29,8 @@ pub(crate) struct Detail {
     pub(crate) explain: bool,
 }
 
-/// Measures a case as a launch runs it and, on request, every other way to run it. Notes failures and goes on, because
-/// time on a large GPU is scarce.
+/// Measures a case as launched and in other requested ways. Failures are noted and passed over: time on a large GPU is
+/// scarce.
 pub(crate) fn run_case(
     device: &Device,
     case: &Case,
@@ -45,7 +45,7 @@ pub(crate) fn run_case(
     };
     let others = if detail.variants || detail.alternatives { ways((case.function)()) } else { vec![] };
     let others = others.into_iter().filter(|way| detail.variants || way.variant.is_none());
-    // Last, because later launches of these sizes stay specialized until something else is forced.
+    // Last: later launches of these sizes stay specialized until something else is forced.
     let specialized = detail.specialize.then_some(Way { specialized: true, ..Way::default() });
     for way in std::iter::once(Way::default()).chain(others).chain(specialized) {
         device.force_alternative(way.alternative);
@@ -71,13 +71,12 @@ pub(crate) fn run_case(
     Ok(())
 }
 
-/// Prints a failure at once and keeps it for the end.
 pub(crate) fn note(failures: &mut Vec<String>, failure: String) {
     println!("{failure}");
     failures.push(failure);
 }
 
-/// Uploads operands, or returns the reason why the adapter cannot hold or compute them.
+/// Uploads operands, or returns why the adapter cannot.
 pub(crate) fn prepare<P>(
     device: &Device,
     f16: bool,
@@ -89,7 +88,7 @@ pub(crate) fn prepare<P>(
     prepare(device).map_err(|error| error.to_string())
 }
 
-/// Prints the time of each dispatch of a launch, if the adapter has timestamps.
+/// Needs timestamps.
 pub(crate) fn explain(device: &Device, prepared: &Prepared) {
     if device.info().timestamps {
         match device.profile(&prepared.launch) {
@@ -99,7 +98,7 @@ pub(crate) fn explain(device: &Device, prepared: &Prepared) {
     }
 }
 
-/// A choice that is forced on a launch.
+/// Forced choice.
 #[derive(Clone, Copy, Default)]
 struct Way {
     alternative: Option<usize>,
@@ -119,7 +118,6 @@ impl fmt::Display for Way {
     }
 }
 
-/// Every alternative of a function, with the default variants and with each variant of its kernels.
 fn ways(function: &'static Function) -> Vec<Way> {
     let mut ways = vec![];
     for (index, alternative) in std::iter::once(function).chain(function.alternatives.iter()).enumerate() {
@@ -135,7 +133,6 @@ fn ways(function: &'static Function) -> Vec<Way> {
 #[derive(Debug)]
 pub(crate) enum Failure {
     Launch(fuse_gpu::Error),
-    /// The largest error, relative to its bound.
     WrongResult(f64),
 }
 
@@ -154,7 +151,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Launches twice and compares the second result: the largest error, relative to its bound.
+/// Compares the result of a second launch: largest error, relative to the bound.
 pub(crate) fn check(prepared: &Prepared) -> Result<f64, Failure> {
     (prepared.launch)()?;
     let error = (prepared.error)()?;

@@ -1,4 +1,4 @@
-//! Cases of a search: functions whose kernels have the classes of typical programs, at the sizes of `shapes`.
+//! Cases of a search: kernel classes of typical programs, at the sizes of `shapes`.
 
 use fuse_gpu::{
     __private::RawTensor,
@@ -113,14 +113,12 @@ pub(crate) struct Case {
     name: String,
     kernels: &'static Kernels,
     function: &'static Function,
-    /// One per parameter.
     shapes: Vec<Vec<usize>>,
 }
 
 pub(crate) struct Known {
     pub(crate) class: String,
     pub(crate) sizes: Vec<u64>,
-    /// The variant that a tuning chooses, with its reason.
     pub(crate) chosen: String,
     pub(crate) decision: String,
     pub(crate) schedules: Vec<String>,
@@ -130,7 +128,7 @@ pub(crate) fn grid(quick: bool) -> Vec<Case> {
     all(&if quick { shapes::quick_grid() } else { shapes::grid() })
 }
 
-/// The cases for comparing specializations: the grid, and products that share an operand.
+/// The grid, and products with a shared operand.
 pub(crate) fn with_specializations(quick: bool) -> Vec<Case> {
     let mut cases = grid(quick);
     cases.extend(siblings_of::<f32>(quick));
@@ -156,7 +154,6 @@ pub(crate) fn moved(elements: usize) -> Case {
     Case { name, kernels: copies::KERNELS, function: &copies::FUNCTION, shapes: vec![vec![elements]] }
 }
 
-/// An `f32` product: rows, columns, depth.
 pub(crate) fn product([m, n, k]: [usize; 3]) -> Case {
     let name = format!("linear f32 1x{m}x{n}x{k}");
     let shapes = vec![vec![1, m, k], vec![1, k, n], vec![n]];
@@ -225,7 +222,6 @@ fn of_type<T: Float>(shapes: &Shapes) -> Vec<Case> {
     for &[m, n] in &shapes.reductions {
         let (size, x, row) = ([m, n], vec![m, n], vec![n]);
         add("sum of rows", &size, row_sums::KERNELS, row_sums::function::<T>(), vec![x.clone()]);
-        // The transpose: columns of the same number and length.
         let columns = vec![vec![n, m]];
         add("sum of columns", &[n, m], column_sums::KERNELS, column_sums::function::<T>(), columns);
         add("softmax", &size, row_softmax::KERNELS, row_softmax::function::<T>(), vec![x.clone()]);
@@ -254,7 +250,7 @@ impl Inputs {
 }
 
 impl Case {
-    /// Function, dtype and size, for example `linear f32 1x64x64x64`.
+    /// For example `linear f32 1x64x64x64`.
     pub(crate) fn name(&self) -> &str {
         &self.name
     }
@@ -267,7 +263,6 @@ impl Case {
         self.function
     }
 
-    /// True if the adapter supports its dtype and binds its tensors.
     pub(crate) fn fits(&self, info: &DeviceInfo) -> bool {
         let bytes = |(shape, dtype): (&Vec<usize>, DType)| shape.iter().product::<usize>() as u64 * dtype.bytes();
         let largest = self.shapes.iter().zip(self.dtypes()).map(bytes).max().unwrap_or(0);
@@ -282,7 +277,6 @@ impl Case {
         self.shapes.iter().zip(self.dtypes()).map(input).collect::<Result<_, _>>().map(Inputs)
     }
 
-    /// One per parameter.
     fn dtypes(&self) -> impl Iterator<Item = DType> {
         self.function.params.iter().filter_map(|param| match &param.kind {
             ParamKind::Tensor(spec) => Some(spec.dtype),
@@ -290,7 +284,6 @@ impl Case {
         })
     }
 
-    /// The name of the case's kernel in tables, and the choice of a tuning for it.
     pub(crate) fn known(&self, device: &Device, tuning: &Tuning) -> Result<Known, Error> {
         let shapes: Vec<&[usize]> = self.shapes.iter().map(Vec::as_slice).collect();
         device.force_alternative(Some(0));

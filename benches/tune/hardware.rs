@@ -1,6 +1,5 @@
-//! Measures a machine for the cost model: some seconds of launches, copies and products.
-//!
-//! Properties that launches cannot show (invocations per unit, workgroup memory, cache) keep the model's defaults.
+//! Measures a machine for the cost model: seconds of launches, copies and products. What launches cannot show
+//! (invocations per unit, workgroup memory, cache) keeps the model's defaults.
 
 use std::time::{Duration, Instant};
 
@@ -11,21 +10,20 @@ use crate::{
     specializations::timed,
 };
 
-/// Intended time of a batch, and its most launches.
 const BATCH: Duration = Duration::from_millis(5);
 const MAX_LAUNCHES: u32 = 1000;
 
-/// Rounds; the fastest counts, since disturbances only add time.
+/// The fastest counts: disturbances only add time.
 const ROUNDS: usize = 9;
 
-/// Warm-up before the first round: GPUs lower their clocks when idle.
+/// GPUs lower their clocks when idle.
 const WARM_UP: Duration = Duration::from_millis(200);
 
-/// The variant assumed to saturate a unit: 8×8 accumulators per invocation, 256 invocations.
+/// Assumed to saturate a unit: 8×8 accumulators per invocation, 256 invocations.
 const VARIANT: &str = "tile 128x128x8";
 const TILE: usize = 128;
 
-/// The fraction of a unit that one workgroup of [`VARIANT`] keeps busy, as on the H200.
+/// Share of a unit that one workgroup keeps busy, as on the H200.
 const BUSY: f64 = 0.9;
 
 const DEPTH: usize = 2048;
@@ -40,13 +38,13 @@ pub(crate) fn measure(device: &Device) -> Result<Hardware, Error> {
     Ok(Hardware { units, multiply_adds, bytes: number(bytes / 1e6), launch: number(launch * 1e9), ..assumed })
 }
 
-/// Beyond every cache, and short enough for software adapters.
+/// Beyond every cache, yet short enough for software adapters.
 fn most_elements(device: &Device) -> usize {
     let wanted = if device.info().kind == AdapterKind::Software { 1 << 23 } else { 1 << 26 };
     usize::try_from(device.info().limits.binding_bytes / 4).unwrap_or(wanted).min(wanted)
 }
 
-/// The number of units and their multiply rate: the whole machine's product beside that of one workgroup.
+/// The whole machine against one workgroup.
 fn arithmetic(device: &Device, launch: f64, assumed: Hardware) -> Result<Hardware, Error> {
     device.force_alternative(Some(0));
     device.force_variant(Some(VARIANT));
@@ -55,7 +53,6 @@ fn arithmetic(device: &Device, launch: f64, assumed: Hardware) -> Result<Hardwar
     device.force_alternative(None);
     let [one, all] = match times {
         Ok(times) => times,
-        // The adapter has no room for such tiles.
         Err(Error::Variant { .. }) => return Ok(assumed),
         Err(error) => return Err(error),
     };
@@ -64,7 +61,7 @@ fn arithmetic(device: &Device, launch: f64, assumed: Hardware) -> Result<Hardwar
     Ok(Hardware { units: units as u32, multiply_adds: ((all / units / 1e6).round() as u32).max(1), ..assumed })
 }
 
-/// Seconds of one workgroup's product, and multiply-adds of the machine per second.
+/// Seconds of one workgroup's product, and the machine's multiply-adds per second.
 fn products(device: &Device) -> Result<[f64; 2], Error> {
     let one = seconds(device, &cases::product([TILE, TILE, DEPTH]))?;
     let mut size = 256;
@@ -78,7 +75,6 @@ fn products(device: &Device) -> Result<[f64; 2], Error> {
     }
 }
 
-/// Seconds per launch, of many.
 fn seconds(device: &Device, case: &Case) -> Result<f64, Error> {
     let inputs = case.inputs(device)?;
     let arguments = inputs.arguments();
@@ -86,7 +82,7 @@ fn seconds(device: &Device, case: &Case) -> Result<f64, Error> {
         let work = || (0..launches).try_for_each(|_| launch_dynamic(case.function(), &arguments).map(drop));
         Ok(timed(device, work)?.as_secs_f64() / f64::from(launches))
     };
-    // Warm-up: memory and pipelines are used for the first time.
+    // The first use of memory and pipelines.
     batch(1)?;
     let (start, mut launches) = (Instant::now(), 1);
     while start.elapsed() < WARM_UP {

@@ -1,13 +1,13 @@
-//! Losses of choices against the best variant: per class, and over all.
+//! Losses of choices against the best variant, per class and over all.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
 use fuse_gpu::CUT_OFF;
 
-/// Mean and worst loss that a table's choices may have.
+/// Accepted mean and worst loss of a table's choices.
 const BAR: [f64; 2] = [0.05, 0.15];
 
-/// Times relative to the best, of two ways to choose, by class.
+/// Times relative to the best, by class.
 #[derive(Default)]
 pub(crate) struct Losses {
     classes: BTreeMap<String, Vec<Loss>>,
@@ -15,25 +15,25 @@ pub(crate) struct Losses {
 
 struct Loss {
     case: String,
-    /// Relative times; at least 1.
+    /// At least 1.
     relative: [f64; 2],
 }
 
 impl Losses {
-    /// Adds the relative times of both choices; unknown ones count as [`CUT_OFF`].
+    /// Unknown times count as [`CUT_OFF`].
     pub(crate) fn add(&mut self, class: &str, case: &str, relative: [Option<f64>; 2]) {
         let relative = relative.map(|relative| relative.unwrap_or(CUT_OFF));
         self.classes.entry(class.to_owned()).or_default().push(Loss { case: case.to_owned(), relative });
     }
 
-    /// The gain of a table over the first way to choose, at the sizes it was made from.
+    /// Gain of a table, at the sizes it was made from.
     pub(crate) fn gains(&self) -> String {
         let mut text = "times of what the cost model chooses, relative to the best:\n".to_owned();
         self.lines(&mut text, 0);
         text
     }
 
-    /// The loss of the first way to choose (a table) against the best, beside that of the second (the cost model).
+    /// Loss of the table, beside that of the cost model.
     pub(crate) fn judgement(&self) -> String {
         let mut text = "the table's choices, relative to the best:\n".to_owned();
         self.lines(&mut text, 0);
@@ -54,14 +54,13 @@ impl Losses {
         for (class, losses) in rows.chain([all]) {
             let (mean, worst) = summary(losses.iter().copied(), which);
             let (worst, case) = worst.map_or((1.0, ""), |worst| (worst.relative[which], &*worst.case));
-            // Writing to a string cannot fail.
             let _ =
                 writeln!(text, "{class:width$}  {:4} cases  mean {mean:.3}  worst {worst:.3}  {case}", losses.len());
         }
     }
 }
 
-/// Mean and worst of relative times.
+/// Mean and worst.
 fn summary<'a>(losses: impl Iterator<Item = &'a Loss>, which: usize) -> (f64, Option<&'a Loss>) {
     let losses: Vec<&Loss> = losses.collect();
     let sum: f64 = losses.iter().map(|loss| loss.relative[which]).sum();

@@ -1,7 +1,6 @@
 //! Searches the schedules of kernels on this machine's adapter, and judges tables: `cargo xtask tune`.
 //!
-//! The binary needs no file of the repository, so it can be built here and run elsewhere. Environment: `FUSE_ADAPTER`
-//! chooses the adapter.
+//! The binary needs no file of the repository, so it can run elsewhere. `FUSE_ADAPTER` chooses the adapter.
 
 mod cases;
 mod hardware;
@@ -115,7 +114,7 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
-    /// Measures everything missing in the table, including variants that old entries lack, and prints the gain.
+    /// Also measures new variants of old entries.
     fn search(&self, cases: &[Case]) -> Result<(), Box<dyn Error>> {
         let mut table = self.kept()?;
         let hardware = match table.as_ref().and_then(Table::hardware) {
@@ -168,16 +167,15 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Compares the choices of a table and of the cost model with the best of all schedules.
     fn judge(&self, cases: &[Case]) -> Result<(), Box<dyn Error>> {
         let tuning = match &self.options.out {
             Some(file) => cost_model().with_table(Table::load(file)?),
             None => Tuning::default(),
         };
-        // By case: several may have the same class and sizes.
+        // By case: several may share class and sizes.
         let mut measured: Vec<Option<Table>> = vec![None; cases.len()];
         let bar = progress(cases.len() * self.options.repeat as usize);
-        // Interleaved, so that repeated measurements of a case do not share a disturbance.
+        // Interleaved, so that repeats of a case do not share a disturbance.
         let turns = (0..self.options.repeat).flat_map(|_| cases.iter().enumerate());
         for (index, case) in turns {
             if Instant::now() >= self.deadline {
@@ -225,8 +223,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// The cases with more than one variant, and the choice of the cost model. Of cases with the same class and sizes,
-    /// only the first is kept.
+    /// The first case of each class and sizes, if it has several variants.
     fn distinct<'a>(&self, cases: &'a [Case]) -> Result<Vec<(&'a Case, Known)>, Box<dyn Error>> {
         let mut met = BTreeSet::new();
         let mut distinct = vec![];
@@ -239,7 +236,6 @@ impl Session<'_> {
         Ok(distinct)
     }
 
-    /// For each entry, compares the choices at its sizes by the cost model and by the table without the entry.
     fn cross_validate(&self, cases: &[Case]) -> Result<(), Box<dyn Error>> {
         let file = self.options.out.as_ref().ok_or("--cross-validate: expected a table; help: name it with --out")?;
         let table = Table::load(file)?;
@@ -256,7 +252,6 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Prints the gains of shader specializations.
     fn compare_specializations(&self, cases: &[Case]) -> Result<(), Box<dyn Error>> {
         let bar = progress(cases.len());
         let mut logarithms: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
@@ -291,7 +286,7 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// Measures the table of one case; `None` if the adapter has no room for it.
+    /// `None` if the adapter has no room for the case.
     fn measure(&self, case: &Case, bar: &ProgressBar, exhaustive: bool) -> Result<Option<Table>, Box<dyn Error>> {
         let inputs = match case.inputs(self.device) {
             Ok(inputs) => inputs,
@@ -334,12 +329,11 @@ impl Session<'_> {
     }
 }
 
-/// True if an entry has measurements of all variants that can run.
 fn covers_all(entry: &Entry, known: &Known) -> bool {
     known.schedules.iter().all(|schedule| entry.covers(schedule))
 }
 
-/// Merges measurements, keeping the least time of each; the first table keeps its header.
+/// Keeps the least time of each; the first table keeps its header.
 fn merge_least(into: &mut Option<Table>, found: Table) {
     match into {
         Some(table) => table.merge_least(found),
@@ -355,14 +349,14 @@ fn cost_model_of<R>(device: &Device, work: impl FnOnce() -> R) -> R {
     device.with_tuning(&cost_model(), work)
 }
 
-/// Prints a line above the progress bar or, without a terminal, alone.
+/// Prints above the progress bar or, without a terminal, alone.
 fn say(bar: &ProgressBar, line: String) {
     if bar.is_hidden() { println!("{line}") } else { bar.println(line) }
 }
 
 fn progress(cases: usize) -> ProgressBar {
     let bar = ProgressBar::new(cases as u64);
-    // The template is a constant that `indicatif` accepts; otherwise the plain bar serves.
+    // A constant that `indicatif` accepts; otherwise the plain bar serves.
     if let Ok(style) = ProgressStyle::with_template("{elapsed} [{bar:30}] {pos}/{len} {wide_msg}") {
         bar.set_style(style);
     }

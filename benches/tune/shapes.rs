@@ -4,35 +4,34 @@
 pub(crate) type Product = [usize; 4];
 
 pub(crate) struct Shapes {
-    /// Products, with the right operand as it is and transposed.
+    /// Right operand as it is and transposed, as in `gated` to `reduced`.
     pub(crate) products: Vec<Product>,
-    /// Products whose left operand is computed.
+    /// Left operand computed.
     pub(crate) computed: Vec<Product>,
-    /// Pairs of products with the same left operand, multiplied elementwise, in both orientations.
+    /// Pairs with the same left operand, multiplied elementwise.
     pub(crate) gated: Vec<Product>,
-    /// Three products with the same left operand, in both orientations.
+    /// Three with the same left operand.
     pub(crate) grouped: Vec<Product>,
-    /// Products whose left operand is normalized by rows, in both orientations.
+    /// Rows of the left operand normalized.
     pub(crate) normalized: Vec<Product>,
-    /// Products whose rows are normalized, in both orientations.
+    /// Rows of the result normalized.
     pub(crate) reduced: Vec<Product>,
-    /// Reductions: rows and their length, or columns and rows.
+    /// Rows and their length, or columns and rows.
     pub(crate) reductions: Vec<[usize; 2]>,
-    /// Norms of rows that are partly `f16`: rows and their length.
+    /// Norms of partly `f16` rows: rows and their length.
     pub(crate) mixed: Vec<[usize; 2]>,
-    /// Attentions: batch, heads, queries, keys, size of a head.
+    /// Batch, heads, queries, keys, head size.
     pub(crate) attentions: Vec<[usize; 5]>,
 }
 
 pub(crate) fn grid() -> Shapes {
-    // Close to each other where tiles of 32 to 128 fill the machine or not: the fastest variant changes from one to the
-    // next.
+    // Where tiles of 32 to 128 begin to fill the machine, the fastest variant changes.
     let squares = [
         16, 32, 40, 64, 80, 112, 128, 160, 176, 208, 256, 320, 352, 448, 512, 640, 704, 768, 896, 1024, 1152, 1280,
         1408, 1792, 2048, 2304, 2560, 3584, 4096, 5120,
     ];
     let mut products: Vec<Product> = squares.iter().map(|&n| [1, n, n, n]).collect();
-    // Few rows: vectors, decoding, small batches.
+    // Vectors, decoding, small batches.
     for rows in [1, 2, 4, 8, 16, 32, 64, 128] {
         products.extend([[1024, 1024], [4096, 1024], [1024, 4096], [4096, 4096]].map(|[n, k]| [1, rows, n, k]));
         products.push([1, rows, 256, 256]);
@@ -70,7 +69,6 @@ pub(crate) fn grid() -> Shapes {
         [1, 1024, 4, 1024],
         [1, 4096, 4, 4096],
     ]);
-    // Long depth.
     products.extend([
         [1, 16, 16, 4096],
         [1, 16, 16, 65536],
@@ -109,7 +107,7 @@ pub(crate) fn grid() -> Shapes {
     ]);
     let mut computed: Vec<Product> = squares.iter().map(|&n| [1, n, n, n]).collect();
     computed.extend([1, 4, 16, 64].map(|rows| [1, rows, 1024, 4096]));
-    // Parts of transformers, from decoding to long texts.
+    // Transformers, from decoding to long texts.
     let of_rows = |rows: &[usize], sides: &[[usize; 2]]| -> Vec<Product> {
         rows.iter().flat_map(|&m| sides.iter().map(move |&[n, k]| [1, m, n, k])).collect()
     };
@@ -136,9 +134,9 @@ pub(crate) fn grid() -> Shapes {
             }
         }
     }
-    // Larger than caches, where reading a row twice costs a third more.
+    // Beyond caches, where a second read of a row costs a third more.
     reductions.extend([[16384, 4096], [4096, 8192], [4096, 16384]]);
-    // Short rows, which take little longer than a launch: the fastest variant changes with their length and number.
+    // Little longer than a launch: the fastest variant changes.
     reductions.extend([[4096, 20], [16384, 20], [16384, 28], [32768, 40], [2048, 288], [4096, 320], [1024, 320]]);
     reductions.extend([[128, 320], [64, 384], [128, 416], [256, 448], [128, 960], [4096, 896]]);
     // Extents that no vectors fit.
@@ -178,7 +176,7 @@ pub(crate) fn grid() -> Shapes {
         [4, 8, 512, 512, 128],
         [1, 16, 384, 384, 256],
         [1, 8, 1024, 1024, 256],
-        // Many queries that see few keys: cross-attention, or a window.
+        // Few keys: cross-attention, or a window.
         [1, 32, 1024, 77, 64],
         [1, 16, 4096, 77, 64],
         [1, 32, 1024, 256, 64],
@@ -190,7 +188,6 @@ pub(crate) fn grid() -> Shapes {
     Shapes { products, computed, gated, grouped, normalized, reduced, reductions, mixed, attentions }
 }
 
-/// The sizes of a search on software adapters.
 pub(crate) fn quick_grid() -> Shapes {
     Shapes {
         products: vec![
@@ -264,7 +261,7 @@ pub(crate) fn quick_grid() -> Shapes {
     }
 }
 
-/// The sizes that judge a table on GPUs; disjoint from the grid.
+/// Judge a table on GPUs; disjoint from the grid.
 pub(crate) fn held_out() -> Shapes {
     Shapes {
         products: vec![
@@ -315,7 +312,6 @@ pub(crate) fn held_out() -> Shapes {
     }
 }
 
-/// As [`held_out`], on software adapters.
 pub(crate) fn quick_held_out() -> Shapes {
     Shapes {
         products: vec![

@@ -1,7 +1,6 @@
-//! Measures the specializations of a shader on an adapter: loops unrolled or not, branches by `if` or by `switch`.
+//! Measures specializations of a shader: loops unrolled or not, `if` or `switch`.
 //!
-//! The specializations of one variant run interleaved (A B C A B C …), so that clocks, temperature and other programs
-//! affect all alike.
+//! They run interleaved (A B C A B C …), so that clocks, temperature and other programs affect all alike.
 
 use std::time::{Duration, Instant};
 
@@ -16,17 +15,16 @@ use fuse_gpu::{
 
 use crate::cases::Case;
 
-/// Intended time of a batch, and its most launches.
 const BATCH: Duration = Duration::from_millis(5);
 const MAX_LAUNCHES: u32 = 1000;
 
-/// Rounds; the median counts, or the fastest on adapters that share their processor with other programs.
+/// The median counts; the fastest where other programs share the processor.
 const ROUNDS: usize = 15;
 
-/// Warm-up before the first round: GPUs lower their clocks when idle.
+/// GPUs lower their clocks when idle.
 const WARM_UP: Duration = Duration::from_millis(200);
 
-/// The specializations by name, each with the construct of the shaders it changes; the first is the unmodified shader.
+/// With the shader construct that each changes; the first is the unmodified shader.
 fn all() -> [(&'static str, &'static str, Tuning); 5] {
     let written = || Tuning::default().unroll(1);
     [
@@ -40,12 +38,12 @@ fn all() -> [(&'static str, &'static str, Tuning); 5] {
 
 pub(crate) struct Compared {
     pub(crate) variant: &'static str,
-    /// The time of each specialization of its shader, by name; empty if there is only one.
+    /// Named times; empty if there is only one.
     pub(crate) times: Vec<(&'static str, Duration)>,
 }
 
-/// Measures the specializations of the variant that a launch of the case chooses; for products that share an operand,
-/// those of a variant with separate workgroups per product.
+/// Measures the variant that a launch chooses; for products with a shared operand, one with separate workgroups per
+/// product.
 pub(crate) fn compare(device: &Device, case: &Case) -> Result<Compared, Error> {
     let known = case.known(device, &Tuning::default())?;
     let variants = || case.function().kernels.iter().flat_map(|kernel| kernel.variants.iter());
@@ -63,7 +61,7 @@ pub(crate) fn compare(device: &Device, case: &Case) -> Result<Compared, Error> {
     Ok(Compared { variant: &variant.name, times: times? })
 }
 
-/// The times of the specializations of a variant, which must be the one that launches of the case choose.
+/// The variant must be the one that launches choose.
 fn race(device: &Device, case: &Case, variant: &Variant) -> Result<Vec<(&'static str, Duration)>, Error> {
     let has = |mark: &str| variant.passes.iter().any(|pass| pass.wgsl.contains(mark));
     let specializations = all().into_iter().filter(|(_, mark, _)| has(mark));
@@ -97,7 +95,7 @@ fn race(device: &Device, case: &Case, variant: &Variant) -> Result<Vec<(&'static
     Ok(specializations.into_iter().map(time).collect())
 }
 
-/// GPU time, by its timestamps if it has them.
+/// By GPU timestamps, if it has them.
 pub(crate) fn timed(device: &Device, work: impl FnOnce() -> Result<(), Error>) -> Result<Duration, Error> {
     if device.info().timestamps {
         let (outcome, time) = device.gpu_time(work)?;

@@ -58,7 +58,7 @@ fuse! {
     }
 }
 
-/// Names and shapes of the weights, in the order of the functions' parameters.
+/// In the order of the functions' parameters.
 const WEIGHTS: [(&str, [usize; 2]); 7] = [
     ("e", [8, 32]),
     ("p", [8, 32]),

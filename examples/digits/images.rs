@@ -1,4 +1,4 @@
-//! 1797 images of the set *Optical Recognition of Handwritten Digits* (Alpaydin and Kaynak 1998, UCI Machine Learning
+//! 1797 images of *Optical Recognition of Handwritten Digits* (Alpaydin and Kaynak 1998, UCI Machine Learning
 //! Repository, CC BY 4.0).
 
 use std::error::Error;
@@ -7,7 +7,7 @@ use fuse_gpu::{Device, Tensor1, Tensor2};
 
 pub(crate) const PIXELS: usize = 64;
 
-/// Pixels from 0 to 1, image after image, and labels.
+/// Pixels from 0 to 1, and labels.
 #[derive(Default)]
 pub(crate) struct Images {
     pub(crate) pixels: Vec<f32>,
@@ -15,7 +15,7 @@ pub(crate) struct Images {
 }
 
 impl Images {
-    /// The training set, and every fifth image as the test set. A line is a label and 64 pixels of 17 shades.
+    /// Training set, and every fifth image as the test set. A line is a label and 64 pixels of 17 shades.
     pub(crate) fn both() -> Result<[Self; 2], Box<dyn Error>> {
         let mut images = [Self::default(), Self::default()];
         for (i, line) in include_str!("../data/digits.txt").lines().enumerate() {
@@ -39,5 +39,4 @@ impl Images {
     }
 }
 
-/// Images as rows, and their labels.
 pub(crate) type Batch = (Tensor2<f32>, Tensor1<i32>);

@@ -1,10 +1,9 @@
-//! Handwritten digits: networks trained from scratch. Each step is one function with gradients and AdamW, which updates
+//! Handwritten digits: networks trained from scratch. A step is one function with gradients and AdamW, and updates
 //! weights and moments in place.
 //!
-//! `cargo run --release --features kernels --example digits` trains a perceptron and an attention block with three
-//! seeds each on four of five images. It fails unless each classifies at least 96 % of the others, or if a second
-//! training with the same seed has a loss that differs in a bit. It writes the loss of each epoch to
-//! `target/digits/NETWORK.svg` and the first weights to `target/digits/NETWORK.safetensors`.
+//! `cargo run --release --features kernels --example digits` trains a perceptron and an attention block on four of five
+//! images, with three seeds each. It fails unless each classifies at least 96 % of the rest, and repeats losses to the
+//! bit. It writes `target/digits/NETWORK.svg` (losses) and `NETWORK.safetensors` (weights).
 
 mod attention;
 mod images;
@@ -22,7 +21,6 @@ use weights::{Weight, save};
 
 const BATCH: usize = 128;
 const EPOCHS: usize = 60;
-/// Epochs of the second training with the same seed.
 const AGAIN: usize = 10;
 
 trait Network: Sized {
@@ -39,7 +37,6 @@ trait Network: Sized {
     fn dispatches() -> usize;
 }
 
-/// Trains with a seed. Returns the network and the loss of each epoch.
 fn train<N: Network>(
     device: &Device,
     batches: &[Batch],
@@ -59,7 +56,6 @@ fn train<N: Network>(
     Ok((network, losses))
 }
 
-/// The accuracy on a batch.
 fn right(network: &impl Network, (x, digits): &Batch) -> Result<f64, fuse_gpu::Error> {
     let (found, digits) = (network.read(x)?.to_vec_blocking()?, digits.to_vec_blocking()?);
     let right = found.iter().zip(&digits).filter(|(found, digit)| found == digit).count();

@@ -40,7 +40,6 @@ fuse! {
 const HIDDEN: usize = 160;
 const DIGITS: usize = 10;
 
-/// Weights and biases of both layers, and the AdamW moments of the weights.
 pub(crate) struct Perceptron {
     count: Tensor0<f32>,
     w: Tensor2<f32>,

@@ -25,7 +25,7 @@ impl Weight {
     }
 }
 
-/// A normally distributed matrix, scaled for inputs of variance 1.
+/// Normally distributed, scaled for inputs of variance 1.
 pub(crate) fn random(device: &Device, shape: [usize; 2], seed: u64) -> Result<Tensor2<f32>, fuse_gpu::Error> {
     let x = Tensor2::<f32>::randn(device, shape, seed)?;
     let scale = (shape[0] as f32).sqrt().recip();

@@ -8,7 +8,7 @@ use fuse_minilm_model::Precision;
 
 use super::{embed, folder, lines, search, verify};
 
-/// Where `cargo xtask minilm` puts the model.
+/// From `cargo xtask minilm`.
 const MODEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/minilm");
 
 /// Sentence embeddings with all-MiniLM-L6-v2 on the GPU
@@ -58,10 +58,10 @@ enum Command {
     },
 }
 
-/// Runs a command line, whose first word is the program's name, and writes its results to `out`.
+/// Runs a command line, program name first, and writes results to `out`.
 ///
 /// # Errors
-/// A [`clap::Error`] if the command line does not parse or asks for help, and the errors of the commands.
+/// A [`clap::Error`] if it does not parse or asks for help, and errors of commands.
 pub(crate) fn run(
     words: impl IntoIterator<Item = impl Into<OsString> + Clone>,
     out: &mut dyn Write,

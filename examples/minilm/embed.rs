@@ -1,4 +1,4 @@
-//! `minilm embed`: the embedding of each line, as JSON or for people.
+//! `minilm embed`: embeddings of lines, as JSON or for people.
 
 use std::io::Write;
 
@@ -6,10 +6,9 @@ use fuse_minilm_model::Embedder;
 
 const CHUNK: usize = 4096;
 
-/// Characters of a text, and numbers of its embedding, that are printed for people.
+/// Printed characters of a text, and numbers of its embedding.
 const SHOWN: (usize, usize) = (48, 6);
 
-/// Writes the embedding of each line to `out`, in order.
 pub(crate) fn run(embedder: &Embedder, lines: &[String], json: bool, out: &mut dyn Write) -> anyhow::Result<()> {
     for chunk in lines.chunks(CHUNK) {
         for (text, embedding) in chunk.iter().zip(pollster::block_on(embedder.embed(chunk, |_| {}))?) {

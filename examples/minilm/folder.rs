@@ -12,11 +12,11 @@ pub(crate) fn codes(file: &Path) -> anyhow::Result<Codes> {
     Codes::parse(file, &bytes)
 }
 
-/// Opens the model in a folder that holds `model.safetensors` and `tokenizer.json`. `codes`, if given, replace linear
-/// layers of the same number of bits.
+/// Opens a folder of `model.safetensors` and `tokenizer.json`. `codes` replace linear layers of the same number of
+/// bits.
 ///
-/// # Errors If a file is missing or damaged, weights or codes are not those of all-MiniLM-L6-v2, or the device lacks a
-/// feature of the precision.
+/// # Errors
+/// If a file is missing or damaged, weights or codes are not those of all-MiniLM-L6-v2, or the device lacks a feature.
 pub(crate) fn open(
     folder: &Path,
     codes: Option<Codes>,

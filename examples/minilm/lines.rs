@@ -4,7 +4,7 @@ use std::{fs, io::Read as _, path::Path};
 
 use anyhow::{Context, bail};
 
-/// The lines of a file, or of the standard input if the path is `-`, without line ends and byte order mark.
+/// Lines of a file, or of the standard input for `-`, without line ends and byte order mark.
 ///
 /// # Errors
 /// If the file cannot be read, is empty, or is not UTF-8.

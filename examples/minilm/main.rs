@@ -1,9 +1,8 @@
 //! Sentence embeddings with all-MiniLM-L6-v2, every kernel compiled by `fuse!`: text in, embedding out.
 //!
-//! `cargo xtask minilm` fetches the model; then `cargo run --example minilm -- search "who plays music?" FILE`.
-//!
-//! The model is the crate of `examples/minilm_model`, which the page of `examples/web` shares. This program reads files
-//! (`lines`, `folder`) and has the commands `embed`, `search` and `verify`.
+//! After `cargo xtask minilm`: `cargo run --example minilm -- search "who plays music?" FILE`. The model is in
+//! `examples/minilm_model`; this program reads files (`lines`, `folder`) and has the commands `embed`, `search` and
+//! `verify`.
 
 mod cli;
 mod embed;

@@ -1,4 +1,4 @@
-//! `minilm search`: the lines of a file that are closest in meaning to a query, by cosine similarity.
+//! `minilm search`: lines of a file closest in meaning to a query, by cosine similarity.
 
 use std::{io::Write, slice};
 
@@ -11,10 +11,10 @@ use indicatif::{ProgressBar, ProgressStyle};
 /// Lines whose embeddings are held at once.
 const CHUNK: usize = 4096;
 
-/// Files with fewer lines finish before a progress bar could be read.
+/// Fewer lines finish before a progress bar could be read.
 const PROGRESS_FROM: usize = 1000;
 
-/// Writes the `top` best lines to `out` with their similarity and line number, best first; blank lines are left out.
+/// Best first, without blank lines.
 pub(crate) fn run(
     embedder: &Embedder,
     query: &str,
@@ -40,13 +40,12 @@ pub(crate) fn run(
     out.flush().map_err(Into::into)
 }
 
-/// A progress bar on the standard error, if that is a terminal and there are enough lines.
+/// Only on a terminal, and for many lines.
 fn progress(lines: usize) -> ProgressBar {
     if lines < PROGRESS_FROM {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::new(lines as u64);
-    // If indicatif rejects the style, its default serves.
     let style = ProgressStyle::with_template("{bar:32} {human_pos} of {human_len} lines, {per_sec}, {eta} left");
     bar.with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }

@@ -11,7 +11,6 @@ use fuse_minilm_model::{
 };
 use serde_json::Value;
 
-/// A text and its embedding, of length 1.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Known {
     text: String,
@@ -45,21 +44,18 @@ fn known(entry: &Value) -> anyhow::Result<Known> {
     Ok(Known { text, embedding: embedding.with_context(|| format!("expected {WIDTH} numbers in `embedding`"))? })
 }
 
-/// The largest difference that rounding explains, per number of an embedding of length 1: 6 layers in this precision,
-/// compared with `f64`.
+/// Largest difference that rounding explains: 6 layers in this precision, against `f64`.
 fn bound(precision: Precision) -> f32 {
     match precision {
         Precision::Single => 1e-5,
         Precision::Half => 5e-3,
-        // The errors of plain rounding in docs/quantization.md, with margin: an embedding has 384 numbers of about
-        // 0.05.
+        // Errors of plain rounding in docs/quantization.md, with margin: an embedding has 384 numbers of about 0.05.
         Precision::Quantized(8) => 5e-3,
         Precision::Quantized(4) => 5e-2,
         Precision::Quantized(_) => 0.3,
     }
 }
 
-/// Embeds the texts, writes adapter, plan and differences to `out`, and fails if a difference exceeds the bound.
 pub(crate) fn run(
     device: &Device,
     embedder: &Embedder,

@@ -1,10 +1,8 @@
-//! Quantizes a model layer by layer with activations of sentences; each layer's inputs come from the quantized layers
-//! before it.
+//! Quantizes a model layer by layer with activations of sentences, from the quantized layers before.
 //!
-//! `Method::Feedback` minimizes the change of a layer's outputs on those activations (GPTQ, Frantar et al. 2022).
-//! `Method::Fitted` first fits weights and bias, by least squares, to the outputs of the *unquantized* model at this
-//! layer. The layer thus compensates errors of earlier layers, also those of the residual stream it is added to. Bias
-//! and layer norm are fitted again after the weights are quantized.
+//! `Method::Feedback` minimizes the change of outputs (GPTQ, Frantar et al. 2022). `Method::Fitted` first fits weights
+//! and bias, by least squares, to outputs of the *unquantized* model: a layer thus compensates earlier errors, also
+//! those of the residual stream. Bias and layer norm are fitted again after quantization.
 
 use fuse_minilm_model::host::{HostModel, Layer, Linear, Norm, Part, Texts, attention, gelu};
 use fuse_quantize::{Calibration, Quantized, Targets, quantize_calibrated};
@@ -16,31 +14,30 @@ use super::{
 
 const CLAUSE_ENDS: [char; 6] = [',', ';', ':', '.', '?', '!'];
 
-/// Damping of error feedback, and of the pull of fitted weights to those of the model: with less, they overfit the
-/// sentences. Chosen by trial with 2 bits and 1 bit, on the sentences that schemes are compared on.
+/// Damping of error feedback and of the pull towards the model's weights. With less, fitted weights overfit. Chosen by
+/// trial with 2 bits and 1 bit, on the sentences that schemes are compared on.
 const DAMPING: f64 = 0.03;
 const NEARNESS: f64 = 0.3;
 
-/// The model's tokens `[CLS]` and `[SEP]`, which enclose a text.
+/// `[CLS]` and `[SEP]`, which enclose a text.
 const BEGIN: i32 = 101;
 const END: i32 = 102;
 
-/// The first token of the vocabulary that is a word of several letters, and the number of such tokens.
+/// First word of several letters in the vocabulary, and the number of such tokens.
 const FIRST_WORD: i32 = 1996;
 const WORDS: u64 = 28_000;
 
-/// Sentences, followed by each of their clauses: models see short texts, too.
+/// Adds each clause as a text: models see short texts, too.
 pub(crate) fn with_clauses(sentences: &[String]) -> Vec<String> {
     let clauses =
         sentences.iter().flat_map(|sentence| sentence.split(CLAUSE_ENDS)).map(|clause| clause.trim().to_owned());
     sentences.iter().cloned().chain(clauses.filter(|clause| !clause.is_empty())).collect()
 }
 
-/// Texts of random words, the same in every run. Layers then see the whole vocabulary however few the sentences, and
-/// weights are fitted to the model rather than to the sentences.
+/// Layers see the whole vocabulary, and weights fit the model rather than the sentences.
 pub(crate) fn random_texts(count: usize) -> Vec<Vec<i32>> {
     let mut state = 1u64;
-    // The linear congruential generator of Knuth's MMIX; its high bits are good enough for words.
+    // Linear congruential generator of Knuth's MMIX; its high bits suffice.
     let mut next = |below: u64| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) % below
@@ -53,12 +50,11 @@ pub(crate) fn random_texts(count: usize) -> Vec<Vec<i32>> {
     (0..count).map(|_| text()).collect()
 }
 
-/// The unquantized model's outputs for the calibration sentences.
+/// Unquantized outputs for the calibration sentences.
 pub(crate) struct Reference {
     texts: Texts,
     embedded: Vec<f32>,
-    /// The output of each linear layer, by encoder layer and in the order of `Part::ALL`; including the residual where
-    /// one is added.
+    /// In the order of `Part::ALL`, with the residual if one is added.
     answers: Vec<[Vec<f32>; 6]>,
 }
 
@@ -120,8 +116,7 @@ struct Step<'a> {
 }
 
 impl Step<'_> {
-    /// Fits scale and shift of the layer norm after a part, from its present input to its output in the unquantized
-    /// model: one regression per feature.
+    /// Fits a part's layer norm to its unquantized output: one regression per feature.
     fn norm(&mut self, part: Part, sums: &[f32]) {
         if self.case.method != Method::Fitted {
             return;
@@ -150,11 +145,11 @@ impl Step<'_> {
         }
     }
 
-    /// Quantizes linear layers with the same inputs; their outputs are added to `residual` if given.
+    /// Layers share inputs; outputs add to `residual`, if given.
     fn parts(&mut self, parts: &[Part], inputs: &[f32], residual: Option<&[f32]>) -> anyhow::Result<()> {
         let [_, width] = parts[0].shape();
         let fitted = self.case.method == Method::Fitted;
-        // With a free bias, the weights only have to fit deviations from the mean.
+        // With a free bias, weights only fit deviations from the mean.
         let (inputs, input_mean) = if fitted { centered(inputs, width) } else { (inputs.to_vec(), vec![]) };
         let inputs = if fitted { equal_texts(&inputs, width, self.texts) } else { inputs };
         let mut calibration = Calibration::new(width).damping(DAMPING);
@@ -188,13 +183,12 @@ impl Step<'_> {
     }
 }
 
-/// Scales rows so that each text has the same weight, as in the mean that makes an embedding.
+/// Weighs texts equally, as an embedding's mean does.
 fn equal_texts(rows: &[f32], width: usize, texts: &Texts) -> Vec<f32> {
     let weights = texts.lengths().flat_map(|length| std::iter::repeat_n(1.0 / (length as f32).sqrt(), length));
     rows.chunks_exact(width).zip(weights).flat_map(|(row, weight)| row.iter().map(move |x| x * weight)).collect()
 }
 
-/// Subtracts the mean of the rows. Returns both.
 fn centered(rows: &[f32], width: usize) -> (Vec<f32>, Vec<f32>) {
     let mut sums = vec![0.0f64; width];
     for row in rows.chunks_exact(width) {

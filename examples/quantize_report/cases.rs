@@ -1,14 +1,14 @@
-//! The cases: bit widths, schemes, and quantization methods.
+//! Cases: bit widths, schemes, and methods.
 
 use fuse_quantize::{Granularity, Packing, QuantScheme, Rounding, ScaleDType, Symmetry};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Method {
-    /// Rounds the weights; no calibration.
+    /// No calibration.
     Rounded,
     /// Error feedback (GPTQ).
     Feedback,
-    /// Error feedback, from weights and biases fitted to the unquantized layer's outputs.
+    /// Error feedback from weights and biases fitted to the unquantized outputs.
     Fitted,
 }
 
@@ -17,7 +17,7 @@ pub(crate) struct Case {
     pub(crate) packing: Packing,
     pub(crate) scheme: QuantScheme,
     pub(crate) method: Method,
-    /// True if the table of word embeddings is quantized, too; it is always rounded.
+    /// The word table is quantized, too, always by rounding.
     pub(crate) table: bool,
 }
 
@@ -52,7 +52,6 @@ impl Case {
     }
 }
 
-/// All cases of a report; few of them if `quick`.
 pub(crate) fn all(quick: bool) -> Vec<Case> {
     // Weights are `[outputs, inputs]`.
     let (symmetric, asymmetric) = (QuantScheme::symmetric().axis(1), QuantScheme::asymmetric().axis(1));

@@ -1,12 +1,9 @@
-//! The errors of quantization: every bit width and scheme on the real all-MiniLM-L6-v2, as a table, a document and a
-//! plot.
+//! Errors of quantization: every bit width and scheme on the real all-MiniLM-L6-v2, as a table, a document and a plot.
 //!
-//! `cargo xtask minilm` fetches the model; then `cargo run --release --example quantize_report -- --out docs` writes
-//! `quantization.md` and `quantization.svg`. With `--save FOLDER` it keeps the best codes of each width for
-//! `examples/minilm`.
+//! After `cargo xtask minilm`, `cargo run --release --example quantize_report -- --out docs` writes `quantization.md`
+//! and `quantization.svg`. `--save FOLDER` keeps each width's best codes for `examples/minilm`.
 //!
-//! Data flow: `cases` lists the cases and `try_all` runs them; `round` and `calibrate` quantize the model; `measure`
-//! compares it with the unquantized one; `report` and `plot` show the results.
+//! `try_all` runs the `cases`, `round` and `calibrate` quantize, `measure` compares, `report` and `plot` show results.
 
 mod calibrate;
 mod cases;
@@ -29,22 +26,22 @@ use fuse_quantize::Packing;
 
 use cases::Case;
 
-/// Where `cargo xtask minilm` puts the model.
+/// From `cargo xtask minilm`.
 const MODEL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/minilm");
 
-/// Sentences that schemes are compared on.
+/// Sentences to compare schemes on.
 const EVALUATION: &str = include_str!("../data/quantize_evaluation.txt");
 
-/// Calibration sentences, distinct from those of the evaluation.
+/// Distinct from the evaluation.
 const CALIBRATION: &str = include_str!("../data/quantize_calibration.txt");
 
 /// Calibration texts of random words.
 const RANDOM: usize = 500;
 
-/// Held-out sentences: neither the scheme of a width nor anything in this program was chosen by them.
+/// Neither schemes nor anything in this program was chosen by these sentences.
 const HELD_OUT: &str = include_str!("../data/quantize_held_out.txt");
 
-/// Numbers of evaluation and calibration sentences with `--quick`.
+/// Evaluation and calibration sentences with `--quick`.
 const QUICK: (usize, usize) = (8, 8);
 
 /// Weights of all-MiniLM-L6-v2 in 8, 4, 3, 2 and 1 bit: errors, embeddings and memory
@@ -105,7 +102,7 @@ fn main() -> anyhow::Result<()> {
         if let Some(folder) = &cli.save {
             write(folder, &format!("{}.safetensors", packing.name()), quantized.file().to_bytes()?)?;
         }
-        // On a software adapter this takes most of a quick run; one width suffices as a smoke test.
+        // On a software adapter, this takes most of a quick run; one width suffices.
         if cli.quick && packing != Packing::Q2 {
             continue;
         }

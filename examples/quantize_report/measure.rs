@@ -1,8 +1,6 @@
-//! Compares a quantized model with the unquantized one: relative errors of one encoder layer, cosines of embeddings,
-//! and memory.
+//! Compares quantized with unquantized models: errors of one encoder layer, cosines of embeddings, and memory.
 //!
-//! The encoder on the host computes them for all cases, after it was checked against the kernels on the unquantized
-//! model. The kernels recompute those of the best cases.
+//! The host's encoder computes all cases, after a check against the kernels; the kernels recompute the best.
 
 use std::path::{Path, PathBuf};
 
@@ -19,13 +17,13 @@ use fuse_minilm_model::{
     weights::Weights,
 };
 
-/// The encoder layer whose errors are reported.
+/// Layer whose errors are reported.
 pub(crate) const LAYER: usize = 0;
 
-/// Largest difference allowed between a number of the host's and of the device's embeddings.
+/// Largest difference of host and device embeddings.
 const AGREE: f32 = 1e-4;
 
-/// The unquantized model, and sentences to compare on.
+/// Unquantized model, and sentences.
 pub(crate) struct Yardstick<'a> {
     device: &'a Device,
     file: (&'a Path, &'a [u8]),
@@ -40,16 +38,14 @@ pub(crate) struct Yardstick<'a> {
 
 pub(crate) struct Outcome {
     pub(crate) case: Case,
-    /// Relative error of the weights of one encoder layer: `‖Ŵ - W‖ / ‖W‖`.
+    /// `‖Ŵ - W‖ / ‖W‖` of one encoder layer.
     pub(crate) weight_error: f64,
-    /// Relative error of the outputs of that layer.
+    /// Of that layer's outputs.
     pub(crate) output_error: f64,
-    /// Mean of the cosines.
     pub(crate) mean: f64,
-    /// Smallest cosine.
     pub(crate) worst: f64,
     pub(crate) memory: Memory,
-    /// Memory of the word table, if it is quantized.
+    /// Word table, if quantized.
     pub(crate) table: Option<Memory>,
 }
 
@@ -87,7 +83,6 @@ impl<'a> Yardstick<'a> {
         &self.model
     }
 
-    /// The largest difference between numbers of embeddings of host and device.
     pub(crate) fn host_distance(&self) -> f32 {
         self.host_distance
     }
@@ -114,8 +109,7 @@ impl<'a> Yardstick<'a> {
         })
     }
 
-    /// Mean and worst cosine with embeddings computed by the kernels, for the evaluation sentences and the held-out
-    /// `others`.
+    /// Mean and worst cosine by the kernels, for evaluation and held-out sentences.
     pub(crate) fn on_device(&self, quantized: &QuantizedModel, others: &[String]) -> anyhow::Result<[(f64, f64); 2]> {
         let (file, bytes) = self.file;
         let mut weights = Weights::parse(file, bytes)?;

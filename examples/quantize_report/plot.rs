@@ -1,4 +1,4 @@
-//! The plot of the report: 1 - cosine of every bit width and scheme, beside the limits.
+//! Plot: 1 - cosine of every bit width and scheme, beside the limits.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use plotters::{
 
 use super::{measure::Outcome, report::bar};
 
-/// Distinguishable in print and with any color vision (the palette of Okabe and Ito).
+/// For print and any color vision (palette of Okabe and Ito).
 const COLORS: [RGBColor; 5] =
     [RGBColor(0, 114, 178), RGBColor(86, 180, 233), RGBColor(230, 159, 0), RGBColor(213, 94, 0), RGBColor(0, 158, 115)];
 
@@ -19,11 +19,9 @@ const GRID: RGBColor = RGBColor(221, 221, 221);
 const FONT: &str = "sans-serif";
 const LEGEND_LINE: i32 = 22;
 
-/// Distances from 1 below this are drawn as this.
 const LEAST: f64 = 1e-6;
 
-/// 1 minus the mean cosine of each case, over bit widths, as an SVG document. Cases with a quantized word table are
-/// left out.
+/// Leaves out cases of a quantized word table.
 pub(crate) fn cosines(outcomes: &[Outcome]) -> anyhow::Result<String> {
     let outcomes: Vec<&Outcome> = outcomes.iter().filter(|outcome| outcome.table.is_none()).collect();
     let mut svg = String::new();

@@ -7,21 +7,19 @@ use fuse_quantize::Packing;
 
 use super::{measure::Outcome, round::Memory};
 
-/// Data of a report that all cases share.
 pub(crate) struct About {
     pub(crate) adapter: String,
-    /// Numbers of evaluation and of held-out sentences.
+    /// Evaluation and held-out sentences.
     pub(crate) evaluation: [usize; 2],
-    /// Calibration: sentences, texts with their clauses, texts of random words, and tokens of all.
+    /// Sentences, texts with clauses, texts of random words, and all tokens.
     pub(crate) calibration: [usize; 4],
-    /// The largest difference between embeddings of host and device.
+    /// Largest difference of host and device embeddings.
     pub(crate) host_distance: f32,
-    /// Mean and worst cosine of the best case of each width, computed by the kernels: for the evaluation and the
-    /// held-out sentences.
+    /// Mean and worst cosine of each width's best case by the kernels, evaluation and held-out.
     pub(crate) on_device: BTreeMap<Packing, [(f64, f64); 2]>,
 }
 
-/// The least mean cosine with embeddings of `f32` weights that the best scheme of a bit width has to reach.
+/// Least mean cosine, to embeddings of `f32` weights, that a width's best scheme must reach.
 pub(crate) fn bar(packing: Packing) -> f64 {
     match packing {
         Packing::Q8 => 0.995,
@@ -119,7 +117,7 @@ fn head(about: &About) -> String {
 
 const MEANING: &str = include_str!("meaning.md");
 
-/// The steps that led to the best results, and options that were not tried.
+/// Steps to the best results, and options not tried.
 const STEPS: &str = include_str!("steps.md");
 
 fn tables(outcomes: &[Outcome]) -> String {
@@ -149,12 +147,11 @@ fn tables(outcomes: &[Outcome]) -> String {
     text
 }
 
-/// Memory saved by the codes.
 fn saved(memory: Memory) -> String {
     format!("{:.2} %", 100.0 * (1.0 - memory.weights as f64 / memory.single as f64))
 }
 
-/// Memory of scales and offsets relative to the weights.
+/// Scales and offsets relative to weights.
 fn share(memory: Memory) -> String {
     format!("{:.2} %", 100.0 * memory.scales as f64 / memory.single as f64)
 }

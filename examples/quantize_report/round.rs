@@ -1,4 +1,4 @@
-//! Quantizes a model by rounding each matrix alone; and the type of quantized models.
+//! Quantizes a model by rounding each matrix alone; type of quantized models.
 
 use fuse_minilm_model::{
     codes::Codes,
@@ -11,16 +11,14 @@ use super::cases::Case;
 
 #[derive(Clone)]
 pub(crate) struct QuantizedModel {
-    /// The model with dequantized weights.
     pub(crate) model: HostModel,
-    /// Weights of the linear layers, of each encoder layer in the order of [`Part::ALL`].
+    /// Linear layers of each encoder layer, in the order of [`Part::ALL`].
     pub(crate) codes: Vec<Quantized>,
-    /// Memory of the word table, if it is quantized.
+    /// Word table, if quantized.
     pub(crate) table: Option<Memory>,
 }
 
 impl QuantizedModel {
-    /// Memory of the linear layers' weights.
     pub(crate) fn memory(&self) -> Memory {
         let mut memory = Memory::default();
         self.codes.iter().for_each(|codes| memory.add(codes));
@@ -48,7 +46,6 @@ impl QuantizedModel {
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Memory {
-    /// Bytes of the same values in `f32`.
     pub(crate) single: u64,
     pub(crate) weights: u64,
     pub(crate) scales: u64,
@@ -72,7 +69,6 @@ pub(crate) fn quantize(case: &Case, model: &HostModel) -> anyhow::Result<Quantiz
     Ok(QuantizedModel { model, codes, table: None })
 }
 
-/// Rounds the table of word embeddings, too.
 pub(crate) fn quantize_table(case: &Case, quantized: &mut QuantizedModel) -> anyhow::Result<()> {
     let words = &mut quantized.model.words;
     let table = quantize_values(case.packing, words, &[words.len() / WIDTH, WIDTH], &case.scheme)?;

@@ -1,7 +1,5 @@
-//! Runs the cases of each bit width in order, several widths in parallel, and prints progress.
-//!
-//! Returns the measurements in the order of the report, and for each width the model with the best embeddings, which
-//! the kernels recompute.
+//! Runs the cases of each bit width in order, widths in parallel. Returns all measurements, and each width's model with
+//! the best embeddings, which kernels recompute.
 
 use std::{
     collections::BTreeMap,
@@ -23,13 +21,12 @@ use super::{
     round::{self, QuantizedModel},
 };
 
-/// The results of one bit width: every case, and the best model with its mean cosine.
 pub(crate) struct Width {
     pub(crate) outcomes: Vec<Outcome>,
     pub(crate) best: Option<(f64, QuantizedModel)>,
 }
 
-/// Runs all cases. One width at a time per processor: calibrated cases of different widths take about equally long.
+/// A width per processor: calibrated cases take about equally long.
 pub(crate) fn run(
     cases: &[Case],
     yardstick: &Yardstick<'_>,
@@ -61,7 +58,7 @@ fn one_width(cases: &[Case], yardstick: &Yardstick<'_>, reference: &Reference) -
         let start = Instant::now();
         let without_table = Case { table: false, ..case };
         let mut quantized = match (last.take(), case.method) {
-            // The linear layers are the same as in the previous case.
+            // Linear layers of the previous case.
             (Some((before, quantized)), _) if before == without_table => quantized,
             (_, Method::Rounded) => round::quantize(&case, yardstick.model())?,
             (_, Method::Feedback | Method::Fitted) => calibrate::quantize(&case, yardstick.model(), reference)?,

@@ -16,7 +16,7 @@ pub enum DType {
 }
 
 impl DType {
-    /// Name in `fuse!` and in messages, for example `f32`.
+    /// Name in `fuse!` and in messages, such as `f32`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::F32 => "f32",
@@ -45,7 +45,7 @@ impl DType {
         matches!(self, Self::I32 | Self::U32)
     }
 
-    /// True if this float dtype rounds a finite number to a finite one, and a nonzero number not to 0.
+    /// True if rounding to this float dtype keeps a finite number finite and a nonzero one nonzero.
     pub fn keeps(self, number: f64) -> bool {
         // Least magnitude that rounds to infinity and largest that rounds to 0: ties round to even.
         let [infinite, zero] = match self {
@@ -87,7 +87,7 @@ impl DTypes {
     /// All.
     pub const ANY: Self = Self(Self::NUMBERS.0 | Self::BOOL.0);
 
-    /// The only dtype of a singleton set.
+    /// Only dtype of a singleton set.
     pub fn only(self) -> Option<DType> {
         let all = [DType::F32, DType::F16, DType::I32, DType::U32, DType::Bool];
         all.into_iter().find(|dtype| self.0 == 1 << *dtype as u8)

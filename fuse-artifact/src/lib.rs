@@ -1,11 +1,11 @@
 //! The contract between the `fuse!` compiler and the runtime.
 //!
-//! A [`Function`] has everything to launch one compiled `fuse!` function: bindings of tensor shapes to named
-//! dimensions, buffers, and each kernel's validated WGSL variants with their uniform words. It is plain data without
-//! dependencies. The macro can write it as a `static`, tests can build it at run time, and neither side links the
-//! other. Not here: compilation (`fuse-compiler`) and launches (`fuse-runtime`).
+//! A [`Function`] is everything to launch a compiled `fuse!` function: bindings of shapes to dimensions, buffers, and
+//! validated WGSL variants with their uniform words. It is plain data without dependencies: the macro writes it as a
+//! `static`, tests build it at run time, and neither side links the other. Not here: compilation (`fuse-compiler`) and
+//! launches (`fuse-runtime`).
 //!
-//! [`operations`] holds the signatures of the language's operations, shared by the compiler and lazy tensors.
+//! [`operations`] has the signatures of the language's operations, shared by the compiler and lazy tensors.
 
 pub mod constants;
 mod dtype;
@@ -35,8 +35,8 @@ pub use size::{Size, SymbolId, Term};
 pub use webnn::{MlGraph, MlOp, MlOperand, MlOption};
 pub use wgsl::{MadeTexts, SharedLines, SharedTexts, Wgsl};
 
-/// A list, borrowed in `static`s of the macro and owned when built at run time.
+/// A list: borrowed in the macro's `static`s, owned at run time.
 pub type List<T> = Cow<'static, [T]>;
 
-/// A string, borrowed in `static`s of the macro and owned when built at run time.
+/// A string: borrowed in the macro's `static`s, owned at run time.
 pub type Text = Cow<'static, str>;

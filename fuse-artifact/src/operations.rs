@@ -1,20 +1,20 @@
 //! Signatures of the language's pointwise operations and reductions: names, operators and dtypes.
 //!
-//! The compiler's tables add semantics to these rows. Lazy tensors record by them, also in programs without a compiler. The tables are
+//! The compiler's tables add semantics. Lazy tensors record by these rows, also without a compiler. The tables are
 //! statics: a row's address identifies it, and programs that name no table link none.
 
 use crate::{DType, DTypes};
 
-/// The signature of an operation of the language.
+/// Signature of an operation of the language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operation {
-    /// The name in the language and in prints.
+    /// Name in the language and in prints.
     pub name: &'static str,
-    /// The operator before its operand or between its operands.
+    /// Operator before its operand or between its operands.
     pub symbol: Option<&'static str>,
-    /// The dtypes of its operands.
+    /// Dtypes of its operands.
     pub takes: DTypes,
-    /// The dtype of its result, where it differs from the operands'.
+    /// Dtype of its result, where it differs from the operands'.
     pub yields: Option<DType>,
 }
 
@@ -130,7 +130,7 @@ pub static REDUCTIONS: &[Operation] = &[
     of("all", DTypes::BOOL),
 ];
 
-/// The row of a name in a table.
+/// Row of a name in a table.
 ///
 /// # Panics
 /// If the table has no such row.

@@ -3,12 +3,12 @@ use crate::Size;
 /// Layout of a quantized tensor's codes in 32-bit words.
 ///
 /// Codes of `bits` bits form a stream along the packed axis, from the lowest bits of the first word on. 8, 4, 2 and 1
-/// bits divide 32, so no code straddles words; 32 codes of 3 bits take exactly 3 words. The packed axis is padded with
-/// zeros to whole blocks: the fewest codes that fill whole words.
+/// bits divide 32, so no code straddles words; 32 codes of 3 bits take 3 words. The packed axis is padded with zeros to
+/// whole blocks: the fewest codes that fill whole words.
 ///
-/// Codes are unsigned, `q` in `0..2^bits`, and mean `q·scale + offset`, computed in `f32`. The pair `(scale, offset)`
-/// belongs to a group of neighboring codes along the packed axis. A symmetric scheme has `offset = -2^(bits-1)·scale`;
-/// with 1 bit, `offset = -scale/2`.
+/// Codes `q` in `0..2^bits` mean `q·scale + offset`, computed in `f32`. The pair `(scale, offset)` belongs to a group
+/// of neighboring codes along the packed axis. A symmetric scheme has `offset = -2^(bits-1)·scale`; with 1 bit, `offset
+/// = -scale/2`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Packing {
     /// 8 bits.
@@ -41,7 +41,7 @@ impl Packing {
         }
     }
 
-    /// Name in `fuse!` and in messages, for example `q4`.
+    /// Name in `fuse!` and in messages, such as `q4`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Q8 => "q8",
@@ -72,13 +72,13 @@ impl Packing {
         extent.div_ceil(self.block_values() as usize) * self.block_words() as usize
     }
 
-    /// Blocks of a packed axis of `extent` values, as dividend and divisor of a quotient rounded down.
+    /// Blocks of a packed axis of `extent` values: dividend and divisor of a quotient rounded down.
     pub fn blocks(self, extent: &Size) -> (Size, Size) {
         let values = u64::from(self.block_values());
         (extent.add(&Size::constant(values - 1)), Size::constant(values))
     }
 
-    /// The value at `index` of a packed axis; `word` reads its words.
+    /// Value at `index` of a packed axis; `word` reads its words.
     pub fn unpack(self, index: usize, word: impl Fn(usize) -> u32) -> u32 {
         let bit = index * self.bits() as usize;
         let (first, shift) = (bit / 32, bit % 32);
@@ -90,7 +90,7 @@ impl Packing {
 
     /// Sets the value at `index` of a packed axis, which must be 0 before.
     ///
-    /// `word` sets bits of a word. Higher bits of `value` are ignored.
+    /// `word` sets bits of a word; higher bits of `value` are ignored.
     pub fn pack(self, index: usize, value: u32, mut word: impl FnMut(usize, u32)) {
         let bit = index * self.bits() as usize;
         let (first, shift) = (bit / 32, bit % 32);

@@ -2,18 +2,18 @@ use std::fmt;
 
 use crate::{List, Text};
 
-/// Partition of a function into kernels with reasons; `Display` prints it as a tree.
+/// Partition of a function into kernels with reasons; `Display` prints a tree.
 ///
 /// Sizes are strings for readers: `4*M*N` bytes needs no launch.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Plan {
-    /// The function with its parameters and results.
+    /// Function with its parameters and results.
     pub signature: Text,
     /// Kernels in launch order.
     pub groups: List<PlanGroup>,
     /// Pairs of producer and consumer that did not fuse.
     pub refusals: List<Refusal>,
-    /// Other plans that a launch may select by sizes and device.
+    /// Other plans that a launch may select.
     pub alternatives: List<Text>,
     /// Values kept from the forward pass for gradients, with dtype and shape.
     pub kept: List<Text>,
@@ -21,9 +21,9 @@ pub struct Plan {
     pub kept_bytes: Text,
     /// Dispatches of one kernel per operation.
     pub unfused_dispatches: u32,
-    /// Bytes of device memory that the plan reads and writes.
+    /// Bytes of device memory read and written.
     pub fused_bytes: Text,
-    /// Bytes that one kernel per operation would read and write.
+    /// Bytes read and written by one kernel per operation.
     pub unfused_bytes: Text,
 }
 
@@ -40,7 +40,7 @@ pub struct PlanGroup {
     pub reads: List<Text>,
     /// Stored tensors, with dtype and shape.
     pub writes: List<Text>,
-    /// Savings compared to one kernel per operation, for example `5 dispatches, 20*M*N bytes`; empty if none.
+    /// Savings against one kernel per operation, such as `5 dispatches, 20*M*N bytes`; empty if none.
     pub saves: Text,
     /// Names of its variants.
     pub variants: List<Text>,
@@ -49,9 +49,9 @@ pub struct PlanGroup {
 /// A producer and consumer that did not fuse.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Refusal {
-    /// The producing operation.
+    /// Producing operation.
     pub producer: Text,
-    /// The consuming operation.
+    /// Consuming operation.
     pub consumer: Text,
     /// Reason for materializing the value.
     pub reason: Text,

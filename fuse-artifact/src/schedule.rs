@@ -1,7 +1,7 @@
 //! Schedules: division of a kernel's work among workgroups and invocations.
 //!
-//! Shader generator, launch and time estimates all read this data. Requirements on operands and sizes depend on the
-//! kernel: [`Variant::requires`](crate::Variant).
+//! Shader generator, launch and time estimates read them. Requirements on operands and sizes depend on the kernel:
+//! [`Variant::requires`](crate::Variant).
 
 mod attention;
 mod gemv;
@@ -34,7 +34,7 @@ pub enum Schedule {
     Pointwise(Pointwise),
     /// Products, in tiles of the result.
     Tile(Tile),
-    /// Products with few rows or few sums: invocations share the depth.
+    /// Products with few rows or few sums; invocations share the depth.
     Gemv(Gemv),
     /// Reductions of rows or columns.
     Reduction(Reduction),
@@ -80,8 +80,8 @@ impl Schedule {
 
     /// Rows, columns and depth step of a workgroup.
     ///
-    /// Pointwise: columns are an invocation's elements. Reduction: rows are kept indices, and depth counts elements.
-    /// Attention: rows are queries. Attention and weighted sum: a workgroup has all columns, and depth counts keys.
+    /// Pointwise: columns are an invocation's elements. Reduction: rows are kept indices, depth counts elements.
+    /// Attention: rows are queries. Attention and weighted sum: a workgroup has all columns, depth counts keys.
     pub fn extents(&self) -> [u64; 3] {
         let [rows, columns, depth] = match self {
             Self::Pointwise(pointwise) => [1, pointwise.lanes, 1],
@@ -120,7 +120,7 @@ impl Schedule {
     }
 }
 
-/// The schedule's name in tables, explanations and profiles, unique in a kernel's family.
+/// Schedule's name in tables, explanations and profiles, unique in a kernel's family.
 impl Display for Schedule {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {

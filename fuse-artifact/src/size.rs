@@ -8,8 +8,8 @@ pub type SymbolId = u16;
 /// A dimension or product of dimensions: a polynomial over symbols with integer coefficients.
 ///
 /// # Invariant
-/// Terms are sorted by their symbols, no two terms have equal symbols, and no coefficient is zero. Hence sizes are
-/// equal for all symbol values exactly if they compare equal.
+/// Terms are sorted by their symbols, which are distinct, and no coefficient is zero. Hence sizes are equal for all
+/// symbol values exactly if they compare equal.
 ///
 /// Coefficients saturate: a size beyond 2⁶³ exceeds every device and only must not panic.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
@@ -28,7 +28,7 @@ pub struct Term {
 }
 
 impl Size {
-    /// The size 1.
+    /// Size 1.
     pub const ONE: Self = Self { terms: Cow::Borrowed(&[Term { symbols: Cow::Borrowed(&[]), coefficient: 1 }]) };
 
     /// A literal dimension.
@@ -56,12 +56,12 @@ impl Size {
         Self { terms: Cow::Owned(merged) }
     }
 
-    /// The sum of two sizes.
+    /// Sum of two sizes.
     pub fn add(&self, other: &Self) -> Self {
         Self::from_terms(self.terms.iter().chain(other.terms.iter()).cloned().collect())
     }
 
-    /// The difference of two sizes.
+    /// Difference of two sizes.
     pub fn sub(&self, other: &Self) -> Self {
         let negated = other
             .terms
@@ -70,7 +70,7 @@ impl Size {
         Self::from_terms(self.terms.iter().cloned().chain(negated).collect())
     }
 
-    /// The product of two sizes.
+    /// Product of two sizes.
     pub fn mul(&self, other: &Self) -> Self {
         let mut terms = Vec::with_capacity(self.terms.len() * other.terms.len());
         for a in self.terms.iter() {
@@ -86,12 +86,12 @@ impl Size {
         Self::from_terms(terms)
     }
 
-    /// Product of a shape's dimensions: its number of elements.
+    /// Product of a shape's dimensions.
     pub fn product<'a>(sizes: impl IntoIterator<Item = &'a Self>) -> Self {
         sizes.into_iter().fold(Self::ONE, |product, size| product.mul(size))
     }
 
-    /// The value of a size without symbols.
+    /// Value of a size without symbols.
     pub fn as_constant(&self) -> Option<u64> {
         match &*self.terms {
             [] => Some(0),
@@ -100,7 +100,7 @@ impl Size {
         }
     }
 
-    /// The symbol, if the size is exactly one.
+    /// Symbol, if the size is exactly one.
     pub fn as_symbol(&self) -> Option<SymbolId> {
         match &*self.terms {
             [Term { symbols, coefficient: 1 }] if symbols.len() == 1 => Some(symbols[0]),
@@ -113,7 +113,7 @@ impl Size {
         self.as_constant() == Some(1)
     }
 
-    /// The value for given symbol values; `None` if negative or beyond 64 bits.
+    /// Value for given symbol values; `None` if negative or beyond 64 bits.
     pub fn eval(&self, values: &[u64]) -> Option<u64> {
         let mut sum = 0i128;
         for term in self.terms.iter() {
@@ -126,7 +126,7 @@ impl Size {
         u64::try_from(sum).ok()
     }
 
-    /// Formats the size, for example `4*M*N`, with names from `name`. Symbols with empty names count as 1.
+    /// Formats the size, such as `4*M*N`, with names from `name`. Symbols with empty names count as 1.
     pub fn display<'a, F: Fn(SymbolId) -> &'a str>(&'a self, name: F) -> impl fmt::Display + use<'a, F> {
         DisplaySize { size: self, name }
     }

@@ -23,8 +23,8 @@ pub struct MlOperand {
 /// Constructor of an operand; arguments are indices of earlier operands.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MlOp {
-    /// `input` for the parameter of this index, at most one per parameter: a tensor, or a host scalar of rank 0. A
-    /// `bool` is passed as `u32`.
+    /// `input` for the parameter of this index, at most one each: a tensor, or a host scalar of rank 0. A `bool` is
+    /// passed as `u32`.
     Input(u16),
     /// `constant` of one number, in a buffer: Chromium lacks constants of numbers.
     Number(f64),
@@ -34,51 +34,51 @@ pub enum MlOp {
     Counting,
     /// A method with operands and numeric options.
     Call {
-        /// The method.
+        /// Method.
         method: Text,
         /// Its operands, in order.
         operands: List<u16>,
         /// Its options.
         options: List<MlOption>,
     },
-    /// `cast` to the operand's own element type.
+    /// `cast` to its own element type.
     Cast(u16),
-    /// `reshape` to the operand's own shape.
+    /// `reshape` to its own shape.
     Reshape(u16),
-    /// `expand` to the operand's own shape.
+    /// `expand` to its own shape.
     Expand(u16),
     /// `transpose`.
     Transpose {
-        /// The operand.
+        /// Operand.
         x: u16,
         /// Axis `d` of the result is axis `permutation[d]` of the operand.
         permutation: List<u8>,
     },
-    /// `slice` of one axis, to the operand's own shape.
+    /// `slice` of one axis, to its own shape.
     Slice {
-        /// The operand.
+        /// Operand.
         x: u16,
-        /// The axis.
+        /// Axis.
         axis: u8,
-        /// The first index.
+        /// First index.
         start: Size,
     },
-    /// `reduceSum` or a similar method, with `keepDimensions`.
+    /// `reduceSum` or the like, with `keepDimensions`.
     Reduce {
-        /// The method.
+        /// Method.
         method: Text,
-        /// The operand.
+        /// Operand.
         x: u16,
-        /// The axes.
+        /// Axes.
         axes: List<u8>,
     },
     /// `gatherElements`.
     Gather {
-        /// The operand.
+        /// Operand.
         x: u16,
         /// Coordinates along `axis`, in bounds.
         indices: u16,
-        /// The axis.
+        /// Axis.
         axis: u8,
     },
 }

@@ -27,7 +27,7 @@ pub enum Wgsl {
 }
 
 impl Wgsl {
-    /// The whole source.
+    /// Whole source.
     pub fn text(&self) -> Cow<'_, str> {
         match self {
             Self::Whole(text) => Cow::Borrowed(text),
@@ -75,8 +75,8 @@ pub struct MadeTexts {
 pub struct SharedTexts {
     /// Distinct lines, concatenated for offsets.
     pub lines: &'static [&'static str],
-    /// Parts of each source: offset and length in bytes, each followed by a space. No part spans two of `lines`. These
-    /// are strings, because lists of numbers lengthen expansions.
+    /// Parts of each source: offset and length in bytes, each followed by a space. No part spans two of `lines`.
+    /// Strings, because lists of numbers lengthen expansions.
     pub parts: &'static [&'static str],
 }
 
@@ -100,10 +100,11 @@ pub fn join(lines: &[&str], parts: &str) -> String {
     text
 }
 
-/// Defines the sources `$texts` of a function in expansions. Arguments:
-/// `[fuse path] [$texts] [lines of pages] [other lines] [parts of common texts] [parts of texts of pages] [parts of other
-/// texts]`, of which the last two are numbered alike, after the common ones. Pages are
-/// compressed and carry whole sources, which compress better than shared lines. `fuse!` joins them in another
+/// Defines the sources `$texts` of a function in expansions. Arguments: `[fuse path] [$texts] [lines of pages] [other
+/// lines] [parts of common texts] [parts of texts of pages] [parts of other texts]`. The last two are numbered alike,
+/// after the common ones.
+///
+/// Pages are compressed and carry whole sources, which compress better than shared lines. `fuse!` joins them in another
 /// expansion, because rustc's interpreter would take minutes.
 #[cfg(target_arch = "wasm32")]
 #[doc(hidden)]
@@ -117,9 +118,9 @@ macro_rules! shared_texts {
     };
 }
 
-/// Defines the sources `$texts` of a function in expansions. Arguments:
-/// `[fuse path] [$texts] [lines of pages] [other lines] [parts of common texts] [parts of texts of pages] [parts of other
-/// texts]`, of which the last two are numbered alike, after the common ones.
+/// Defines the sources `$texts` of a function in expansions. Arguments: `[fuse path] [$texts] [lines of pages] [other
+/// lines] [parts of common texts] [parts of texts of pages] [parts of other texts]`. The last two are numbered alike,
+/// after the common ones.
 #[cfg(not(target_arch = "wasm32"))]
 #[doc(hidden)]
 #[macro_export]
@@ -206,7 +207,7 @@ impl SharedLines {
         self.cut = Some(self.text.len());
     }
 
-    /// The lines before and after the cut.
+    /// Lines before and after the cut.
     pub fn texts(&self) -> [&str; 2] {
         let (first, second) = self.text.split_at(self.cut.unwrap_or(self.text.len()));
         [first, second]
@@ -245,7 +246,7 @@ mod tests {
     fn a_text_is_found_by_its_number() {
         shared_texts! { [fuse] [TEXTS] ["a\nb\n"] ["ä\n"] ["2 2 "] ["0 2 "] ["4 3 0 4 2 2 "] }
         assert_eq!(shared_wgsl!(TEXTS, 0), Wgsl::from("b\n"));
-        // Pages have another text with this number.
+        // Pages have another source with this number.
         assert_eq!(shared_wgsl!(TEXTS, 1), Wgsl::from("ä\na\nb\nb\n"));
     }
 }

@@ -1,4 +1,4 @@
-//! Public interface: methods that record, and functions that evaluate, configure and explain.
+//! Public interface: record, evaluate, configure and explain.
 
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) mod benchmark;

@@ -1,4 +1,4 @@
-//! Caches of a device: graphs with their functions, measurements, and values that were left.
+//! Caches of a device: functions of graphs, measurements, and values that were left.
 
 pub(crate) mod adaptive;
 pub(crate) mod code_cache;

@@ -12,28 +12,30 @@ use crate::pattern::FusionPattern;
 pub struct FusionConfig {
     /// Fuses operations; otherwise each has its own kernel.
     pub enabled: bool,
-    /// The fewest elements of a result for which operations are fused; 0 by default. The planner stores values where it
-    /// estimates recomputation to be slower, and may be wrong: [`adaptive`](Self::adaptive) measures both.
+    /// Fewest elements of a result for which operations are fused; 0 by default. The planner estimates when to
+    /// recompute; [`adaptive`](Self::adaptive) measures.
     pub min_tensor_size: usize,
-    /// Backends on which operations are fused; `None`: all.
+    /// Backends on which operations fuse; `None`: all.
     pub backends: Option<Vec<Backend>>,
-    /// Adapter kinds on which operations are fused; `None`: all.
+    /// Adapter kinds on which operations fuse; `None`: all.
     pub adapter_kinds: Option<Vec<AdapterKind>>,
     /// Enabled kinds of fusion; `None`: all. Intermediates of other kinds are materialized.
     pub enabled_patterns: Option<BTreeSet<FusionPattern>>,
-    /// Quantization of weights ([`LazyTensor::weight`](crate::LazyTensor::weight)) where products read them. A weight
-    /// that cannot be quantized stays unchanged; [`Explanation::unquantized`](crate::Explanation::unquantized) and
-    /// [`FusionStats::unquantized`](crate::FusionStats::unquantized) list the reasons. Not in browsers, which cannot
-    /// wait: use `QTensor::quantize_tensor` there.
+    /// Quantizes weights ([`LazyTensor::weight`](crate::LazyTensor::weight)) where products read them.
+    ///
+    /// [`Explanation::unquantized`](crate::Explanation::unquantized) and
+    /// [`FusionStats::unquantized`](crate::FusionStats::unquantized) list weights that stay unchanged. Not in browsers,
+    /// which cannot wait: use `QTensor::quantize_tensor` there.
     pub quantize_weights: Option<WeightQuantization>,
-    /// Measures fused and unfused kernels at the third evaluation of a graph of about these sizes, for at most 20 ms,
-    /// and keeps the faster. Not in browsers, which cannot wait.
+    /// Measures fused and unfused kernels at a graph's third evaluation at about these sizes, for at most 20 ms, and
+    /// keeps the faster. Not in browsers, which cannot wait.
     pub adaptive: bool,
-    /// Maximum number of operations that wait behind one value before it is evaluated.
+    /// Maximum number of operations pending behind one value before it is evaluated.
     pub max_pending: u32,
-    /// Maximum bytes of tensors that only pending work keeps alive before it is evaluated. It also bounds the tensors
-    /// that values keep alive for gradients, along with an eighth of the device's memory budget; the oldest values drop
-    /// their inputs first.
+    /// Maximum bytes of tensors that only pending work keeps alive before it is evaluated.
+    ///
+    /// Together with an eighth of the device's memory budget it bounds the tensors that values keep alive for
+    /// gradients; the oldest drop their inputs first.
     pub max_pending_bytes: u64,
 }
 
@@ -53,12 +55,12 @@ impl Default for FusionConfig {
     }
 }
 
-/// Quantization of weights: bits per value, and scales.
+/// Bits per value and scales of quantized weights.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct WeightQuantization {
     /// Bits per value (8, 4, 3, 2 or 1) and their layout in words.
     pub packing: Packing,
-    /// Quantization scheme. Its axis is ignored: the product's summed axis is used.
+    /// Quantization scheme. Its axis is ignored: products determine it.
     pub scheme: QuantScheme,
 }
 
@@ -80,7 +82,7 @@ impl FusionConfig {
     }
 }
 
-/// Value of the variable `FUSE_AUTO`, which overrides every configuration. Browsers have no environment.
+/// Variable `FUSE_AUTO`, which overrides every configuration.
 #[cfg(not(target_arch = "wasm32"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Environment {

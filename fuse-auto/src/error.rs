@@ -11,7 +11,7 @@ pub enum Error {
     Operation {
         /// Name of the operation.
         operation: &'static str,
-        /// The problem, with the shapes or dtypes found.
+        /// Problem, with the shapes or dtypes found.
         message: String,
         /// A suggestion.
         help: String,
@@ -24,7 +24,7 @@ pub enum Error {
     Written {
         /// Dtype and shape of the tensor.
         tensor: String,
-        /// The first operation that reads the tensor.
+        /// First operation that reads the tensor.
         operation: &'static str,
     },
     /// A gradient of a value that was evaluated before.
@@ -35,26 +35,26 @@ pub enum Error {
          tensors would be kept for them"
     )]
     Evaluated {
-        /// The evaluated value.
+        /// Evaluated value.
         what: String,
-        /// The value to differentiate with respect to.
+        /// Value to differentiate with respect to.
         wrt: String,
     },
-    /// The program has no compiler (feature `jit`), and no function of this source was preloaded.
+    /// No compiler (feature `jit`), and no preloaded function of this source.
     #[error(
         "no compiled function for this graph, and no compiler in this program (feature `jit`):\n{}",
         excerpt(source_text)
     )]
     NotCompiled {
-        /// The graph as a `fuse!` function.
+        /// Graph as a `fuse!` function.
         source_text: String,
     },
     /// The compiler rejects a graph or fails.
     #[error("{message}\nin\n{}", excerpt(source_text))]
     Compile {
-        /// The compiler's message.
+        /// Compiler's message.
         message: String,
-        /// The graph as a `fuse!` function.
+        /// Graph as a `fuse!` function.
         source_text: String,
     },
     /// The code of one evaluation exceeds the limit for all code.
@@ -67,7 +67,7 @@ pub enum Error {
         used: u64,
         /// Bytes of the function that exceeds the limit.
         needed: u64,
-        /// The limit in bytes.
+        /// Limit in bytes.
         limit: u64,
     },
     /// A file of recorded sources cannot be read or written.
@@ -75,7 +75,7 @@ pub enum Error {
     File {
         /// Path of the file.
         path: String,
-        /// The problem.
+        /// Problem.
         message: String,
     },
     /// An error of the runtime.
@@ -86,19 +86,18 @@ pub enum Error {
     Earlier(Arc<Self>),
 }
 
-/// Same as `Display`, since programs whose `main` returns the error print `Debug`.
+/// Same as `Display`, for a `main` that returns the error.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-/// Maximum number of source lines in a message.
 const MOST_LINES: usize = 24;
 
 const MOST_COLUMNS: usize = 160;
 
-/// The beginning of a source; sources may have thousands of lines.
+/// Sources may have thousands of lines.
 fn excerpt(source: &str) -> String {
     let mut lines: Vec<String> = source
         .lines()

@@ -1,7 +1,7 @@
 //! Evaluation: compiles and launches the pending operations behind some values.
 //!
-//! An evaluation claims its values first, so several threads that need one value run it once. A thread that waits for a
-//! claim holds none, so evaluations cannot deadlock.
+//! An evaluation claims its values first, so that threads that need one value run it once. A waiting thread holds no
+//! claim, so evaluations cannot deadlock.
 
 pub(crate) mod session;
 mod weights;
@@ -81,15 +81,15 @@ pub(crate) enum Keep {
     All,
 }
 
-/// Evaluates a left value. Errors are reported when the value is requested.
+/// Evaluates a left value. Errors are reported when it is requested.
 fn evaluate_left(node: &Arc<Node>) {
     _ = evaluate_claimed(&[node], Keep::All);
 }
 
-/// Computes pending values, which must be on one device.
+/// Computes pending values of one device.
 ///
 /// # Errors
-/// [`Error::Written`], those of compiling, and those of launches.
+/// [`Error::Written`]; those of compiling and launching.
 pub(crate) fn evaluate(roots: &[&Arc<Node>], keep: Keep) -> Result<(), Error> {
     let Some(device) = roots.first().map(|root| &root.device) else { return Ok(()) };
     let session = Session::of(device);
@@ -164,8 +164,7 @@ fn learn(trace: &Trace, memory: &Memory, bytes: u64) {
     memory.leave(held.map(|&left| &trace.nodes[left as usize]), bytes);
 }
 
-/// Bytes of tensors that a trace reads and only lazy values hold. Tensors that many evaluations read belong to the
-/// program and do not count.
+/// Bytes that a trace reads and only lazy values hold. Tensors that many evaluations read belong to the program.
 fn bytes_read(trace: &Trace) -> u64 {
     let of = |(node, bytes): &(u32, u64)| {
         let reads = trace.nodes[*node as usize].reads.fetch_add(1, Ordering::Relaxed);
@@ -174,10 +173,10 @@ fn bytes_read(trace: &Trace) -> u64 {
     trace.own.iter().map(of).sum()
 }
 
-/// The function of a trace for a configuration, and the weights that are not quantized, with reasons.
+/// Function of a trace; weights left unquantized, with reasons.
 ///
 /// # Errors
-/// Those of compiling, and of quantizing weights.
+/// Those of compiling and of quantizing weights.
 pub(crate) fn version(
     device: &Device,
     config: &FusionConfig,
@@ -205,7 +204,7 @@ fn size_class(trace: &Trace) -> u32 {
     class_of(elements.fold(0, u64::saturating_add))
 }
 
-/// The faster of the fused and the unfused function, if `adaptive` is set; the choice is kept for graphs of this size.
+/// The faster of the fused and the unfused function under `adaptive`, kept for graphs of this size.
 #[cfg(not(target_arch = "wasm32"))]
 fn faster(device: &Device, config: &FusionConfig, trace: &mut Trace, fused: Ready) -> Result<Ready, Error> {
     if !config.adaptive || !fused.code.source.starts_with("pub fn") {
@@ -222,7 +221,7 @@ fn faster(device: &Device, config: &FusionConfig, trace: &mut Trace, fused: Read
     if !is_measured {
         return Ok(unfused);
     }
-    // If measuring fails, such as within a capture, the graph runs fused and is not measured again.
+    // If measuring fails, such as within a capture, the graph stays fused.
     let Ok(times) = measure(device, [&fused.code.function, &unfused.code.function], &trace.args()) else {
         return Ok(fused);
     };

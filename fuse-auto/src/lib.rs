@@ -1,4 +1,4 @@
-//! Lazy tensors: eager-looking code whose operations are recorded, then fused and compiled when a value is needed.
+//! Lazy tensors: operations are recorded, then fused and compiled when a value is needed.
 //!
 //! ```no_run
 //! use fuse_auto::LazyTensor;
@@ -17,10 +17,11 @@
 //! # }
 //! ```
 //!
-//! Recorded operations become the source of a `fuse!` function, which is compiled once and launched. Operations, planner, schedules and
-//! gradients are those of `fuse!`, and so is the speed.
+//! Recorded operations become the source of a `fuse!` function, with its operations, planner, schedules, gradients and
+//! speed. It is compiled once.
 //!
-//! Layers: `op`, `node`, `shape` → `trace`, `source` → `cache` → `eval` → `api`. A file imports from its own layer and earlier ones only.
+//! Layers: `op`, `node`, `shape` → `trace`, `source` → `cache` → `eval` → `api`. Files import from their own and
+//! earlier layers only.
 #![cfg_attr(
     target_arch = "wasm32",
     allow(clippy::arc_with_non_send_sync, reason = "natively they are, and both share their types")

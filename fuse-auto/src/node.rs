@@ -1,7 +1,7 @@
 //! Nodes of the record: an operation with its inputs, or a value.
 //!
-//! Recording creates nodes and changes none. It locks inputs in memory, to count the writes to them. Evaluation gives a
-//! node its value.
+//! Recording creates nodes and changes none; it locks inputs in memory to count their writes. Evaluation gives a node
+//! its value.
 //!
 //! # Invariant
 //!
@@ -32,14 +32,14 @@ use crate::{
     op::Op,
 };
 
-/// An input of a node: an operand, or a value that is read for its extents.
+/// An operand, or a value read for its extents.
 #[derive(Clone, Debug)]
 pub(crate) enum Input {
     /// A value of the record.
     Value(Arc<Node>),
     /// A number of the host: an argument of the compiled function.
     Number { dtype: DType, bits: u32 },
-    /// A size: an argument of the compiled function. Equal identities are one argument.
+    /// One argument of the compiled function per identity.
     Size { identity: u32, size: usize },
 }
 
@@ -56,16 +56,15 @@ impl Input {
     }
 }
 
-/// A node of a graph structure that an evaluation computed, did not write, and somebody held.
+/// Place of a node in a graph structure: computed and held, but not written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Lesson {
     /// Hash of the structure and of the requested values.
     pub(crate) graph: u64,
-    /// Index in the trace.
     pub(crate) node: u32,
 }
 
-/// Inputs of a node; up to three need no allocation.
+/// Up to three inputs need no allocation.
 pub(crate) type Inputs = SmallVec<[Input; 3]>;
 
 pub(crate) struct Node {
@@ -78,43 +77,39 @@ pub(crate) struct Node {
     pub(crate) packing: Option<(Packing, u8)>,
     /// True if it depends on a gradient.
     pub(crate) has_grad: bool,
-    /// True if `quantize_weights` applies to it.
     pub(crate) is_weight: bool,
     pub(crate) device: Device,
     /// Upper bound on the pending operations behind it, itself included.
     pub(crate) pending: AtomicU32,
-    /// A second bound, which counts shared operations once: `counted`, and all nodes recorded after number `base`.
+    /// A second bound that counts shared operations once: `counted`, and all nodes recorded after number `base`.
     pub(crate) base: AtomicU64,
     pub(crate) counted: AtomicU32,
     /// Bytes of tensors behind it; shared ones count repeatedly.
     pub(crate) bytes: AtomicU64,
-    /// Number of pending operations at which `bytes` is counted again.
+    /// Pending operations at which `bytes` is recounted.
     pub(crate) recount: AtomicU32,
-    /// Number of evaluations that read its tensor.
     pub(crate) reads: AtomicU32,
-    /// Writes to the memory of each input at recording; [`PENDING`] for an input without memory.
+    /// Writes to each input's memory at recording; [`PENDING`] without memory.
     pub(crate) writes: SmallVec<[u64; 3]>,
     pub(crate) evaluated: AtomicBool,
     pub(crate) state: Mutex<NodeState>,
 }
 
-/// The part of a node that evaluations change.
+/// Part of a node that evaluations change.
 #[derive(Default)]
 pub(crate) struct NodeState {
     pub(crate) inputs: Inputs,
     pub(crate) value: Option<Value>,
-    /// Number of gradients that need the inputs in spite of a value.
+    /// Gradients that need the inputs in spite of a value.
     pub(crate) pins: u32,
     /// True while the inputs stay for later gradients in spite of a value; [`Memory`](crate::cache::memory::Memory)
     /// clears it.
     pub(crate) kept: bool,
-    /// Nodes that this gradient pins.
     pub(crate) pinned: Vec<Weak<Node>>,
-    /// Values it was computed from, for the time after its inputs are dropped.
+    /// Values it was computed from, once its inputs are dropped.
     pub(crate) origin: Option<Arc<Origin<Node>>>,
     /// Place where an evaluation computed it without writing it, or wrote it unasked.
     pub(crate) lesson: Option<Lesson>,
-    /// Quantized values of a weight.
     #[cfg_attr(target_arch = "wasm32", allow(dead_code, reason = "a page cannot make it"))]
     pub(crate) quantized: Option<Box<QuantizedWeight>>,
     pub(crate) claim: Option<Arc<Claim>>,
@@ -132,7 +127,6 @@ impl Node {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Number of elements; saturates.
     pub(crate) fn elements(&self) -> usize {
         self.shape.elements().and_then(|elements| elements.try_into().ok()).unwrap_or(usize::MAX)
     }
@@ -154,7 +148,6 @@ impl Node {
         self.lock().value.as_ref().map_or(PENDING, |value| value.data.writes())
     }
 
-    /// The node as a source of an [`Origin`].
     pub(crate) fn source(node: &Arc<Self>) -> (Weak<Self>, Option<Arc<Origin<Self>>>) {
         (Arc::downgrade(node), node.lock().origin.clone())
     }
@@ -163,14 +156,13 @@ impl Node {
         type_text(self.dtype, self.packing.map(|(packing, _)| packing), &self.shape)
     }
 
-    /// Sets the value of an unevaluated node. Returns the inputs that it drops, for the caller to drop without locks.
+    /// Sets the value; returns the dropped inputs, for the caller to drop without locks.
     pub(crate) fn materialize(&self, value: Value, origin: &Arc<Origin<Node>>, keeps: bool) -> Inputs {
         let mut state = self.lock();
         if state.value.is_none() {
             state.kept = keeps;
             state.value = Some(value);
             state.origin = Some(Arc::clone(origin));
-            // Its operations no longer wait.
             self.bytes.store(self.elements() as u64 * self.dtype.bytes(), Ordering::Relaxed);
             self.recount.store(0, Ordering::Relaxed);
             self.evaluated.store(true, Ordering::Release);
@@ -178,14 +170,13 @@ impl Node {
         if state.pins == 0 && !state.kept { std::mem::take(&mut state.inputs) } else { Inputs::new() }
     }
 
-    /// Ends the retention of its inputs; returns them as [`materialize`](Self::materialize) does.
+    /// Ends the retention of its inputs; returns them as [`materialize`](Self::materialize).
     pub(crate) fn forget(&self) -> Inputs {
         let mut state = self.lock();
         state.kept = false;
         if state.pins == 0 && state.value.is_some() { std::mem::take(&mut state.inputs) } else { Inputs::new() }
     }
 
-    /// Releases one gradient's need for its inputs.
     fn unpin(&self) -> Inputs {
         let mut state = self.lock();
         state.pins = state.pins.saturating_sub(1);
@@ -199,7 +190,7 @@ pub(crate) fn type_text(dtype: DType, packing: Option<Packing>, shape: &[usize])
     if shape.is_empty() { element.to_owned() } else { format!("{element}{shape:?}") }
 }
 
-/// Drops inputs, and nodes that only they hold, iteratively: recursion would overflow the stack on long chains.
+/// Drops inputs, and nodes that only they hold. Iterative: recursion would overflow the stack on long chains.
 pub(crate) fn drop_all(inputs: Inputs) {
     let mut left = inputs;
     while let Some(input) = left.pop() {
@@ -217,7 +208,6 @@ impl Node {
         for pinned in std::mem::take(&mut state.pinned) {
             if let Some(node) = pinned.upgrade() {
                 left.extend(node.unpin());
-                // This may be the last handle.
                 if let Some(mut node) = Arc::into_inner(node) {
                     node.empty_into(left);
                 }

@@ -1,6 +1,4 @@
-//! Operations of the record.
-//!
-//! One case per shape rule and per spelling in the language; names and attributes are data.
+//! Operations of the record: one case per shape rule and per spelling in the language.
 
 pub(crate) mod extent;
 
@@ -70,7 +68,6 @@ pub(crate) enum Op {
     Part(u16),
 }
 
-/// Axes of a reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Over {
     /// A bit for each axis; `None`: all axes, and none remains.
@@ -172,7 +169,6 @@ impl Op {
         }
     }
 
-    /// Appends words that distinguish it from other operations.
     pub(crate) fn key(&self, words: &mut Vec<u64>) {
         // Every name has one address, which identifies it.
         let name = |name: &'static str| name.as_ptr() as u64 ^ (name.len() as u64) << 56;
@@ -250,7 +246,7 @@ impl Op {
         }
     }
 
-    /// Number of operands among `inputs`; the remaining inputs are read for their extents only.
+    /// Number of operands; the remaining inputs are read for their extents only.
     pub(crate) fn operands(&self, inputs: usize) -> usize {
         match self {
             Self::Leaf => 0,

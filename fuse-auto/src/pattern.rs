@@ -8,37 +8,37 @@
 pub enum FusionPattern {
     /// An operation on two tensors, then an activation: `relu(a + b)`.
     BinaryActivation {
-        /// The operation.
+        /// Operation.
         binary_op: BinaryOp,
-        /// The activation.
+        /// Activation.
         activation: Activation,
     },
     /// A product with its epilogue: `relu(x·w + b)`.
     LinearLayer {
         /// True if something is added to the product.
         has_bias: bool,
-        /// The activation, if any.
+        /// Activation, if any.
         activation: Option<Activation>,
     },
     /// An operation with a number, then an activation: `relu(2·x)`.
     ScalarActivation {
-        /// The operation.
+        /// Operation.
         scalar_op: BinaryOp,
-        /// The activation.
+        /// Activation.
         activation: Activation,
     },
     /// Every [`LinearLayer`](Self::LinearLayer) with an activation.
     LinearActivation,
     /// Several pointwise operations.
     ElementWiseChain,
-    /// A binary operation, then a unary one: every [`BinaryActivation`](Self::BinaryActivation) and
-    /// [`ScalarActivation`](Self::ScalarActivation), and others.
+    /// A binary operation, then a unary one: includes [`BinaryActivation`](Self::BinaryActivation) and
+    /// [`ScalarActivation`](Self::ScalarActivation).
     BinaryUnary,
     /// Movements of elements with pointwise operations.
     ReshapeOp,
     /// Several activations.
     ActivationChain,
-    /// A normalization or another row operation, with its prologue and epilogue.
+    /// A row operation, such as a normalization, with its prologue and epilogue.
     NormActivation,
     /// Products around a softmax.
     AttentionPattern,

@@ -1,4 +1,4 @@
-//! Shapes of results: extents are numbers when an operation is recorded, and symbols when its source is written.
+//! Shapes of results: numbers when an operation is recorded, symbols when its source is written.
 
 pub(crate) mod infer;
 pub(crate) mod symbols;

@@ -1,8 +1,7 @@
 //! Writes a trace as a `fuse!` function in a canonical spelling: equal graphs have equal sources.
 //!
-//! Names in order of occurrence: tensors `x0`, `x1`, …; numbers `s0`, …; sizes `n0`, …; values `v0`, …; extents `A`,
-//! `B`, ….
-//! The source is the key of compiled functions and can be pasted into a crate.
+//! Names in order of occurrence: tensors `x0`, numbers `s0`, sizes `n0`, values `v0`, extents `A`. The source is the
+//! key of compiled functions and can be pasted into a crate.
 
 use std::{fmt::Write, sync::Arc};
 
@@ -26,15 +25,14 @@ pub(crate) struct Source {
     pub(crate) name: String,
     pub(crate) required: Vec<Required>,
     pub(crate) bytes: Vec<Size>,
-    /// Statements whose values the planner must materialize.
     pub(crate) in_memory: Vec<usize>,
 }
 
 impl Source {
-    /// A source that an earlier run of the program wrote.
+    /// A source that an earlier run wrote.
     ///
     /// # Errors
-    /// If it differs from the output of [`source`], as its checksum shows.
+    /// If its checksum shows that [`source`] would write another.
     pub(crate) fn kept(text: String) -> Result<Self, String> {
         let line = text.lines().next().unwrap_or_default().to_owned();
         let damaged = || format!("damaged: `{line}`");
@@ -48,15 +46,15 @@ impl Source {
     }
 }
 
-/// The name of a function: a checksum of its source.
+/// Function name: a checksum of its source.
 fn name_of(attributes: &str, rest: &str) -> String {
     format!("lazy_{:016x}", fnv(attributes.bytes().chain(rest.bytes())))
 }
 
-/// The source of a trace's function, preceded by `attributes`.
+/// Source of a trace's function, preceded by `attributes`.
 ///
 /// # Errors
-/// Only if shapes contradict those of recording, which is a defect of this crate.
+/// If shapes contradict those of recording: a defect of this crate.
 pub(crate) fn source(trace: &Trace, attributes: &str) -> Result<Source, String> {
     Writer::new(trace)?.write(attributes)
 }
@@ -68,11 +66,11 @@ struct Writer<'t> {
     named: Vec<SymbolId>,
     /// Symbols of the size arguments, each as a shape of one axis.
     sizes: Vec<Dims<Size>>,
-    /// True for size arguments that occur in the source.
+    /// Size arguments that occur in the source.
     used: Vec<bool>,
-    /// Names of each node's values: several for a gradient, else one.
+    /// Names per node: several for a gradient, else one.
     names: Vec<Vec<String>>,
-    /// True for nodes whose values are operands or results, and not only read for their extents.
+    /// True for operands and results; other nodes are read for their extents only.
     read: Vec<bool>,
 }
 
@@ -120,7 +118,6 @@ impl<'t> Writer<'t> {
         Ok(Source { text, name, bytes, required: self.symbols.required, in_memory: vec![] })
     }
 
-    /// Freezes sizes that the language cannot write.
     fn make_writable(&mut self) {
         loop {
             let before = self.symbols.required.len();
@@ -149,7 +146,7 @@ impl<'t> Writer<'t> {
         infer::extents(&extents, &inputs, &mut self.symbols)
     }
 
-    /// Tensors and numbers. Sizes follow once the body is written, which shows which of them occur.
+    /// Tensors and numbers, without sizes: only the body shows which of them occur.
     fn parameters(&mut self) -> Vec<String> {
         let mut parts = vec![];
         self.names = vec![vec![]; self.trace.nodes.len()];
@@ -197,7 +194,7 @@ impl<'t> Writer<'t> {
         size.display(name).to_string()
     }
 
-    /// Statements of the body, or of a checkpoint's block; `count` numbers their values.
+    /// Statements of the body or of a checkpoint's block; `count` numbers values.
     fn statements(&mut self, owner: Option<usize>, count: &mut usize) -> String {
         let mut text = String::new();
         for index in 0..self.trace.nodes.len() {
@@ -235,7 +232,6 @@ impl<'t> Writer<'t> {
         text
     }
 
-    /// True if a gradient's result is read.
     fn is_part_read(&self, index: usize, part: usize) -> bool {
         let is_part = |node: &usize| {
             matches!(self.trace.nodes[*node].op, Op::Part(number) if usize::from(number) == part)
@@ -244,7 +240,6 @@ impl<'t> Writer<'t> {
         (index + 1..self.trace.nodes.len()).filter(is_part).any(|node| self.read[node])
     }
 
-    /// Number of values of a node: several for a gradient, else one.
     fn results(&self, index: usize) -> usize {
         match self.trace.nodes[index].op {
             Op::Grad { cotangent } => self.trace.inputs(index).len() - 1 - usize::from(cotangent),
@@ -331,14 +326,12 @@ impl<'t> Writer<'t> {
             Op::Call(_) | Op::Matmul | Op::Dot | Op::Outer | Op::Transpose | Op::Dropout | Op::StopGradient => {
                 format!("{name}({all})")
             }
-            // Never written here: tensors are parameters, parts take names from gradients, checkpoints are blocks
-            // around statements.
+            // Never written here: tensors are parameters, gradients name parts, checkpoints are blocks.
             Op::Leaf | Op::Part(_) | Op::Checkpoint(..) => x,
         }
     }
 }
 
-/// True for each node whose value another node computes with, and for results.
 fn read(trace: &Trace) -> Vec<bool> {
     let mut read = vec![false; trace.nodes.len()];
     trace.outputs.iter().for_each(|&output| read[output as usize] = true);
@@ -378,7 +371,7 @@ fn infer_node(
     let mut inputs = input_shapes(trace, index, shapes);
     let op = &trace.nodes[index].op;
     if let (Op::Part(number), Some(Ref::Node(of))) = (op, trace.inputs(index).first()) {
-        // A gradient has the shape of the value to differentiate with respect to.
+        // A gradient has the shape of the differentiated value.
         let of = *of as usize;
         let cotangent = matches!(trace.nodes[of].op, Op::Grad { cotangent: true });
         let wrt = input_shapes(trace, of, shapes)[1 + usize::from(cotangent) + usize::from(*number)];
@@ -387,7 +380,6 @@ fn infer_node(
     infer(op, &inputs, symbols)
 }
 
-/// A single part, or several in parentheses.
 fn tuple(parts: &[impl AsRef<str>]) -> String {
     match parts {
         [only] => only.as_ref().to_owned(),

@@ -1,6 +1,6 @@
 //! Traces: the pending nodes behind some values in topological order, their leaves, and the nodes to write.
 //!
-//! Each evaluation reuses the buffers of an earlier trace, so a large enough trace allocates nothing.
+//! Evaluations reuse the buffers of earlier traces, so a large enough one allocates nothing.
 
 use std::{
     hash::{Hash, Hasher},
@@ -30,20 +30,17 @@ pub(crate) enum Ref {
 
 #[derive(Default)]
 pub(crate) struct Trace {
-    /// Nodes in topological order.
     pub(crate) nodes: Vec<Arc<Node>>,
     refs: Vec<Ref>,
     /// End of each node's inputs in `refs`.
     ends: Vec<u32>,
-    /// Nodes in memory, with their values.
     pub(crate) leaves: Vec<(u32, Value)>,
     pub(crate) numbers: Vec<(DType, u32)>,
     pub(crate) sizes: Vec<u32>,
     /// Nodes to write: the requested ones, then held ones that are or were needed again.
     pub(crate) outputs: Vec<u32>,
-    /// Number of requested outputs.
     pub(crate) asked: usize,
-    /// Nodes that are held, directly or by pending operations elsewhere, and not written.
+    /// Nodes held, directly or by pending operations elsewhere, and not written.
     pub(crate) left: Vec<u32>,
     /// Hash of the structure and of the requested outputs, if other nodes are held.
     pub(crate) graph: u64,
@@ -53,7 +50,6 @@ pub(crate) struct Trace {
     pub(crate) needed: Vec<Lesson>,
     /// Nodes that gradients must recompute, even if they are in memory.
     pinned: Vec<u32>,
-    /// Number of times each node is an input.
     uses: Vec<u32>,
     /// Bytes of values that only the record holds.
     pub(crate) own: Vec<(u32, u64)>,
@@ -61,48 +57,41 @@ pub(crate) struct Trace {
     pub(crate) key: Vec<u64>,
     /// Values of the function's symbols: extents of all leaves, then sizes of the host.
     pub(crate) extents: Vec<u64>,
-    /// The checkpoint around each node, if any; empty without checkpoints.
+    /// Checkpoint around each node; empty without checkpoints.
     pub(crate) owners: Vec<Option<u32>>,
     places: FxHashMap<*const Node, u32>,
-    /// Index in `sizes` by identity.
     size_places: FxHashMap<u32, u32>,
     stack: Vec<Frame>,
     marks: Vec<Mark>,
 }
 
-/// A node whose inputs are being visited.
 struct Frame {
     node: Arc<Node>,
     inputs: Inputs,
     next: usize,
     lesson: Option<Lesson>,
     is_pinned: bool,
-    /// Bytes of its value if it is in memory and only the record holds it.
+    /// Bytes of its value if in memory and held only by the record.
     bytes: u64,
 }
 
-/// The need for a node's value after the evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mark {
-    /// None known.
     Free,
     /// An operation recorded later needs it.
     Stays,
     Asked,
 }
 
-/// Nodes in memory that are recomputed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Expand {
     Nothing,
-    /// Nodes pinned by gradients.
     Pinned,
-    /// All nodes that keep their inputs.
     Kept,
 }
 
 impl Trace {
-    /// Empties it and keeps its buffers.
+    /// Keeps its buffers.
     pub(crate) fn clear(&mut self) {
         self.nodes.clear();
         self.refs.clear();
@@ -170,7 +159,7 @@ impl Trace {
         }
     }
 
-    /// True for a quantized tensor, also with permuted axes.
+    /// True also with permuted axes.
     pub(crate) fn is_quantized(&self, node: usize) -> bool {
         let moved = || match (&self.nodes[node].op, self.inputs(node)) {
             (Op::Transpose | Op::Permute(_), [Ref::Node(of)]) => self.is_quantized(*of as usize),
@@ -314,7 +303,6 @@ impl Trace {
         self.push(node);
     }
 
-    /// Checks that no tensor was written to after an operation that reads it was recorded.
     fn check_writes(&self) -> Result<(), Error> {
         if self.leaves.iter().all(|(_, value)| value.data.writes() == 0) {
             return Ok(());
@@ -337,20 +325,20 @@ impl Trace {
         Ok(())
     }
 
-    /// Bytes of values that only the trace's nodes keep alive. `roots` have one handle more each.
+    /// Bytes that only the trace's nodes keep alive; `roots` have one handle more each.
     fn own_bytes(&self, roots: &[Arc<Node>]) -> u64 {
         let roots: FxHashSet<u32> = roots.iter().map(|root| self.places[&Arc::as_ptr(root)]).collect();
         let is_own = |node: u32| self.held(node as usize) == usize::from(roots.contains(&node));
         self.own.iter().filter(|(node, _)| is_own(*node)).map(|(_, bytes)| bytes).sum()
     }
 
-    /// Number of handles of a node besides those of the trace and its nodes.
+    /// Handles besides those of the trace and its nodes.
     pub(crate) fn held(&self, index: usize) -> usize {
         Arc::strong_count(&self.nodes[index]).saturating_sub(1 + self.uses[index] as usize)
     }
 
-    /// Adds held values to the outputs if they are computed a second time, or were needed after an earlier evaluation
-    /// of such a graph. Other held values are left.
+    /// Writes held values that are recomputed, or were needed after an earlier evaluation of such a graph. Others are
+    /// left.
     fn add_held(&mut self, needed: impl FnOnce(u64) -> SmallVec<[u32; 4]>) {
         self.marks.resize(self.nodes.len(), Mark::Free);
         self.outputs.iter().for_each(|&output| self.marks[output as usize] = Mark::Asked);
@@ -389,13 +377,12 @@ impl Trace {
         self.outputs[self.asked..].reverse();
     }
 
-    /// True if a node was computed before and is recomputed, although it could have been read.
     fn is_again(&self, node: u32) -> bool {
         self.lessons.binary_search_by_key(&node, |(left, _)| *left).is_ok() && self.pinned.binary_search(&node).is_err()
     }
 
-    /// Finds lessons of values that are needed here after an evaluation left them or wrote them unasked. A value that
-    /// is recomputed only for others that were left teaches nothing.
+    /// Finds lessons of values that are needed here after an evaluation left them or wrote them unasked. A value
+    /// recomputed only for other left values teaches nothing.
     fn find_needed(&mut self) {
         if self.lessons.is_empty() {
             return;
@@ -411,7 +398,7 @@ impl Trace {
         self.needed = self.lessons.iter().filter(|(node, _)| is_needed(*node)).map(|(_, lesson)| *lesson).collect();
     }
 
-    /// Assigns nodes to the innermost checkpoint: nodes that were recorded within it and that nothing outside reads.
+    /// Assigns nodes to the innermost checkpoint that recorded them, unless read outside.
     fn find_owners(&mut self) {
         self.owners = vec![None; self.nodes.len()];
         let readers = self.readers();
@@ -466,26 +453,24 @@ impl Trace {
     }
 }
 
-/// A bit for each axis of extent 1.
 fn ones(shape: &[usize]) -> u64 {
     shape.iter().enumerate().fold(0, |bits, (axis, &extent)| bits | u64::from(extent == 1) << axis)
 }
 
-/// Number of pending operations behind a node, itself included, and bytes of tensors that only they keep alive.
+/// Pending operations behind a node, itself included, and bytes of tensors that only they keep alive.
 pub(crate) fn behind(node: &Arc<Node>) -> (u32, u64) {
     let mut trace = Trace::default();
     trace.walk(&[node], Expand::Nothing);
     (trace.operations() as u32, trace.own_bytes(&[]))
 }
 
-/// Bytes of tensors that only some values and their inputs keep alive.
 pub(crate) fn retained(values: &[Arc<Node>]) -> u64 {
     let mut trace = Trace::default();
     trace.walk(&values.iter().collect::<Vec<_>>(), Expand::Kept);
     trace.own_bytes(values)
 }
 
-/// The values that others hold or that none of the values reads. Evaluating them together leaves none pending.
+/// Values that others hold or that none of the values reads. Evaluating them together leaves none pending.
 pub(crate) fn held(values: &[Arc<Node>]) -> Vec<&Arc<Node>> {
     let mut uses: FxHashMap<*const Node, usize> = FxHashMap::default();
     for value in values {

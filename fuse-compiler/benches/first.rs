@@ -1,7 +1,7 @@
-//! How long a program waits for a function that it compiles while it runs: from source text to what the runtime launches, without
-//! validation (wgpu's) and without texts for people. `cold` is the first compilation of a program, the others are medians of nine.
+//! Compile time of run-time functions: from source to artifact, without validation (wgpu's) and dumps. `cold` is the
+//! first compilation, the others are medians of nine.
 //!
-//! `cargo bench -p fuse-compiler --bench first` fails where a goal is missed. The goals are for two cores.
+//! `cargo bench -p fuse-compiler --bench first` fails beyond targets for two cores.
 
 use std::{
     iter,
@@ -16,10 +16,10 @@ use fuse_compiler::{
 };
 use proc_macro2::TokenStream;
 
-/// Timed runs, after one that is not.
+/// After an untimed run.
 const RUNS: usize = 9;
 
-/// Programs, and within how many milliseconds each is to compile for one device.
+/// Name, source, target in milliseconds for one device.
 const PROGRAMS: &[(&str, &str, f64)] = &[
     ("pointwise", "fn f(a: f32[M, N], b: f32[N], c: f32[M, N]) -> f32[M, N] { sigmoid(a * b + c) }", 3.0),
     (
@@ -30,7 +30,7 @@ const PROGRAMS: &[(&str, &str, f64)] = &[
     ("encoder layer", ENCODER_LAYER, 80.0),
 ];
 
-/// The one of README.md.
+/// From README.md.
 const ENCODER_LAYER: &str = "
     fn linear(x: f32[B, S, K], w: f32[N, K], b: f32[N]) -> f32[B, S, N] { matmul(x, transpose(w)) + b }
     fn heads(x: f32[B, S, 384]) -> f32[B, 12, S, 32] { permute(reshape(x, [B, S, 12, 32]), [0, 2, 1, 3]) }
@@ -64,17 +64,17 @@ fn main() -> ExitCode {
             let options = options(features, false);
             within &= measured(name, device, source, &options, Some(*goal));
         }
-        // What `fuse!` does while a crate builds, but validation.
+        // As during a crate's build, without validation.
         measured(name, "any, with dump", source, &options(None, true), None);
         #[cfg(feature = "validate")]
         validated(name, source);
     }
-    // `cargo test --benches` runs this without optimization and without the argument that `cargo bench` adds.
+    // `cargo test --benches` runs this unoptimized, without `--bench`.
     let measuring = std::env::args().any(|argument| argument == "--bench");
     if within || !measuring { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Prints the times of a program. Returns whether it is within its goal.
+/// True within the target.
 fn measured(name: &str, device: &str, source: &str, options: &Options, goal: Option<f64>) -> bool {
     let ([.., cold], function) = run(source, options);
     let mut runs: Vec<[Duration; 4]> = (0..RUNS).map(|_| run(source, options).0).collect();
@@ -93,7 +93,7 @@ fn measured(name: &str, device: &str, source: &str, options: &Options, goal: Opt
     goal.is_none_or(|goal| all <= goal)
 }
 
-/// Prints how long naga takes to parse and to validate a program's distinct shaders, one after the other.
+/// Times of naga for the distinct shaders in sequence.
 #[cfg(feature = "validate")]
 fn validated(name: &str, source: &str) {
     use fuse_compiler::validate::{capabilities, parse, validator};
@@ -122,7 +122,7 @@ fn validated(name: &str, source: &str) {
     println!("{name:14} {} distinct shaders: naga parses {parse:.2}, validates {validate:.2}", shaders.len());
 }
 
-/// One compilation: the times of text to graph, of planning, of everything else, and of all; and its function.
+/// Times of one compilation: front end, planning, the rest, all; and its function.
 fn run(source: &str, options: &Options) -> ([Duration; 4], Function) {
     let start = Instant::now();
     let tokens: TokenStream = source.parse().expect("a program is tokens");
@@ -132,26 +132,23 @@ fn run(source: &str, options: &Options) -> ([Duration; 4], Function) {
     let start = Instant::now();
     let function = compile(graph, options).expect("a function").function;
     let compiled = start.elapsed();
-    // Compiling plans again within, so that what it takes is known apart from it.
+    // Separate, to time planning by itself; compilation repeats it.
     let start = Instant::now();
     plans(graph).expect("plans");
     let planned = start.elapsed();
     ([front, planned, compiled.saturating_sub(planned), front + compiled], function)
 }
 
-/// The kernels of all plans.
 fn kernels(function: &Function) -> impl Iterator<Item = &Kernel> {
     let functions = iter::once(function).chain(function.alternatives.iter());
     functions.flat_map(|function| function.kernels.iter())
 }
 
-/// The lengths of all texts.
 fn lengths(function: &Function) -> Vec<usize> {
     let variants = kernels(function).flat_map(|kernel| kernel.variants.iter());
     variants.flat_map(|variant| variant.passes.iter()).map(|pass| pass.wgsl.text().len()).collect()
 }
 
-/// What is asked of the compiler.
 fn options(features: Option<Features>, dump: bool) -> Options {
     Options {
         #[cfg(feature = "validate")]

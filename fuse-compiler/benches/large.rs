@@ -1,8 +1,7 @@
-//! How long the compiler takes for programs of thousands of operations: the front end, planning under each policy, and all of
-//! compilation but naga's validation.
+//! Compile time for thousands of operations: front end, planning under each policy, and all but naga's validation.
 //!
-//! `cargo bench -p fuse-compiler --bench large` measures all programs, `… -- chain` those with that in their name, and
-//! `… -- --plan` without compiling them.
+//! `cargo bench -p fuse-compiler --bench large` measures all programs, `… -- chain` those of that name, `… -- --plan`
+//! without compilation.
 
 #[path = "../tests/all/large/programs.rs"]
 mod programs;

@@ -1,4 +1,4 @@
-//! Typed arenas, whose elements are named by a [`Handle<T>`]. Handles are checked once, when a graph is verified.
+//! Typed arenas with elements named by [`Handle<T>`]. Handles are checked once, when a graph is verified.
 
 use std::{
     fmt,
@@ -7,14 +7,14 @@ use std::{
     ops::{Index, IndexMut},
 };
 
-/// Index of an element of an [`Arena<T>`].
+/// Index into an [`Arena<T>`].
 pub struct Handle<T> {
     index: u32,
     marker: PhantomData<fn() -> T>,
 }
 
 impl<T> Handle<T> {
-    /// First handle of any arena. Serves as a placeholder where handles are irrelevant.
+    /// Placeholder where handles are irrelevant.
     pub(crate) const FIRST: Self = Self { index: 0, marker: PhantomData };
 
     /// Position in the arena.
@@ -61,7 +61,7 @@ impl<T> fmt::Display for Handle<T> {
     }
 }
 
-/// Growing list of elements that handles name.
+/// Growing list of elements.
 #[derive(Clone, Debug)]
 pub struct Arena<T> {
     items: Vec<T>,
@@ -85,22 +85,22 @@ impl<T> Arena<T> {
         self.items.len()
     }
 
-    /// True if the arena has no elements.
+    /// True if there are no elements.
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
 
-    /// Elements with their handles, in insertion order.
+    /// Elements with handles, in order.
     pub fn iter(&self) -> impl DoubleEndedIterator<Item = (Handle<T>, &T)> + ExactSizeIterator {
         self.items.iter().enumerate().map(|(i, item)| (self.handle(i), item))
     }
 
-    /// Handles of all elements, in insertion order.
+    /// Handles of all elements.
     pub fn handles(&self) -> impl DoubleEndedIterator<Item = Handle<T>> + ExactSizeIterator + use<'_, T> {
         (0..self.items.len()).map(|i| self.handle(i))
     }
 
-    /// True if `handle` names an element of this arena.
+    /// True if `handle` is in range.
     pub fn contains(&self, handle: Handle<T>) -> bool {
         handle.index() < self.items.len()
     }

@@ -1,4 +1,4 @@
-//! Compiler driver: all stages behind the graph, in order.
+//! Compiler driver: all stages behind the graph.
 
 mod dedup;
 mod threads;
@@ -23,25 +23,25 @@ use crate::{
     plan, schedule, webnn,
 };
 
-/// Output of the compiler for a graph.
+/// Compiler output.
 #[derive(Clone, Debug)]
 pub struct Compiled {
-    /// The artifact that the runtime launches.
+    /// Artifact that the runtime launches.
     pub function: Function,
-    /// Readable output of the stages; empty without [`Options::dump`].
+    /// Empty without [`Options::dump`].
     pub dump: Dump,
 }
 
 /// Readable output of the stages.
 #[derive(Clone, Debug, Default)]
 pub struct Dump {
-    /// The graph.
+    /// Graph.
     pub graph: String,
-    /// The fusion groups.
+    /// Fusion groups.
     pub groups: String,
-    /// Variants of each kernel with their requirements, best first.
+    /// Variants of each kernel, best first, with requirements.
     pub schedules: String,
-    /// Shaders of all variants, each after a file name without extension.
+    /// File name without extension and shader of each variant.
     pub wgsl: Vec<(String, String)>,
 }
 
@@ -63,21 +63,21 @@ impl Compiled {
     }
 }
 
-/// Compiler options; output depends on nothing else besides the graph.
+/// Compiler options; with the graph, they determine the output.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Validates every shader with naga. [`Options::at_run_time`] leaves validation to pipeline creation.
+    /// Validates shaders with naga. [`Options::at_run_time`] leaves that to pipeline creation.
     #[cfg(feature = "validate")]
     pub validate: bool,
-    /// Cache of valid shaders, read and extended; `None` shares only within one graph.
+    /// Cache of valid shaders; `None` shares only within one graph.
     #[cfg(feature = "validate")]
     pub valid: Option<&'static Valid>,
-    /// Features of the target adapters; `None`: any adapter. Omits variants that need more, except each kernel's last
-    /// one, which runs wherever the kernel does.
+    /// Features of the target adapters; `None`: any. Omits variants that need more, except each kernel's last one,
+    /// which runs everywhere.
     pub features: Option<Features>,
-    /// The syntax of shaders. [`Dialect::Checked`] is for tests on a device that counts indices outside of arrays.
+    /// Syntax of shaders. [`Dialect::Checked`] is for tests on a device that counts out-of-bounds indices.
     pub dialect: Dialect,
-    /// Fills [`Compiled::dump`]. Run-time compilation skips it to save time and memory.
+    /// Fills [`Compiled::dump`], at a cost in time and memory.
     pub dump: bool,
 }
 
@@ -96,7 +96,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Options for run-time compilation on a device with these features; pipeline creation validates the shaders.
+    /// Options for a device with these features, whose pipeline creation validates.
     pub fn at_run_time(features: Features) -> Self {
         Self {
             #[cfg(feature = "validate")]
@@ -104,19 +104,18 @@ impl Options {
             #[cfg(feature = "validate")]
             valid: None,
             features: Some(features),
-            // Pages compile for their browser.
             dialect: if cfg!(target_arch = "wasm32") { Dialect::Chromium } else { Dialect::Naga },
             dump: false,
         }
     }
 }
 
-/// A compiler bug: graphs that pass the front end should not cause one.
+/// A compiler bug; graphs from the front end should not cause one.
 #[derive(Clone, Debug)]
 pub struct CompileError {
-    /// The stage that failed.
+    /// Failed stage.
     pub stage: &'static str,
-    /// The message; for shaders naga's message with the offending line.
+    /// Message; for shaders naga's, with the offending line.
     pub message: String,
 }
 
@@ -151,7 +150,6 @@ pub fn compile(graph: &Graph, options: &Options) -> Result<Compiled, CompileErro
     compiled.ok_or_else(|| CompileError { stage: "fusion", message: "no plan".to_owned() })
 }
 
-/// WebNN graph of a `#[webnn]` function. The front end has refused unsupported operations.
 fn webnn_graph(graph: &Graph) -> Result<Option<MlGraph>, CompileError> {
     if !graph.options.webnn {
         return Ok(None);
@@ -162,7 +160,7 @@ fn webnn_graph(graph: &Graph) -> Result<Option<MlGraph>, CompileError> {
     })
 }
 
-/// A plan of a function.
+/// Plan of a function.
 #[derive(Clone, Debug)]
 pub struct Planned {
     graph: Graph,
@@ -172,21 +170,20 @@ pub struct Planned {
     scope: FamilyScope,
 }
 
-/// Plans that a launch selects from, most fused first. The last one assumes nothing and runs on every device.
+/// Plans for selection at launch, most fused first. The last one assumes nothing and runs on every device.
 ///
 /// # Errors
 /// Only on compiler bugs.
 pub fn plans(graph: &Graph) -> Result<Vec<Planned>, CompileError> {
     let mut plans: Vec<Planned> = vec![];
     if !graph.options.in_memory.is_empty() {
-        // Rewriting would rename these nodes.
+        // Rewrites would rename these nodes.
         for policy in Policy::ALL {
             plans.extend(planned([graph; 2], policy, &[], FamilyScope::Full, &plans)?);
         }
         return Ok(plans);
     }
-    // Other parts of the graph may contradict an assumption, such as a product whose batch axes meet in a broadcast.
-    // Then only the general graph is compiled, in full.
+    // Other parts of the graph may contradict it, such as a product whose batch axes meet in a broadcast.
     let assumed = fusion::assume::products_keep_their_shape(graph).filter(|(g, _)| graph::verify::verify(g).is_empty());
     let usual = assumed.is_none();
     let (common, assumes) = assumed.unwrap_or_else(|| (graph.clone(), vec![]));
@@ -201,7 +198,6 @@ pub fn plans(graph: &Graph) -> Result<Vec<Planned>, CompileError> {
         check("written out", graph::verify::verify(&graph))?;
         if let Some(split_experts) = fusion::moe::split_experts(&graph) {
             check("mixtures", graph::verify::verify(&split_experts))?;
-            // Split experts only pay as sibling products.
             for policy in Policy::ALL.into_iter().filter(|policy| policy.siblings) {
                 plans.extend(planned([&split_experts, &order], policy, &assumes, FamilyScope::Full, &plans)?);
             }
@@ -213,7 +209,7 @@ pub fn plans(graph: &Graph) -> Result<Vec<Planned>, CompileError> {
     if !usual {
         plans.extend(planned([graph; 2], Policy::SEPARATE, &[], FamilyScope::FallbackOnly, &plans)?);
     }
-    // Other chain orders are ordinary alternatives; the last plan must accept all shapes.
+    // The last plan must accept all shapes.
     if let Some(at) = plans.iter().rposition(|plan| plan.assumes.is_empty()) {
         let last = plans.remove(at);
         plans.push(last);
@@ -225,7 +221,7 @@ fn fusion_error(message: String) -> CompileError {
     CompileError { stage: "fusion", message }
 }
 
-/// Plans `graph`, a rewrite of `written`, under a policy; `None` if the plan is among `known`.
+/// Plans `graph`, a rewrite of `written`; `None` if the plan is `known`.
 fn planned(
     [graph, written]: [&Graph; 2],
     policy: Policy,

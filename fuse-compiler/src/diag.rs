@@ -1,7 +1,7 @@
-//! Diagnostics: errors and warnings of a `fuse!` block, as values that the macro turns into compile errors.
+//! Diagnostics: errors and warnings of a `fuse!` block.
 //!
-//! Input: reports of the parser, the checks and the lowering. Output: all [`Diagnostics`] in a deterministic order, by
-//! function, then as found. Expansion into `compile_error!` or a warning belongs to `fuse-macros`.
+//! Input: reports of parser, checks and lowering. Output: [`Diagnostics`], by function, then as found. `fuse-macros`
+//! expands them.
 
 mod codes;
 mod suggest;
@@ -17,7 +17,7 @@ use quote::ToTokens;
 pub use codes::Code;
 pub(crate) use suggest::suggest;
 
-/// First and last token of a message's subject.
+/// First and last token of a subject.
 pub type SourceRange = (Span, Span);
 
 /// Severity of a diagnostic.
@@ -25,24 +25,24 @@ pub type SourceRange = (Span, Span);
 pub enum Severity {
     /// No kernel is generated.
     Error,
-    /// The kernel is generated. Stable Rust gives macros no way to warn, so the macro makes rustc warn instead.
+    /// The kernel is generated. Stable Rust has no warnings from macros, so the macro makes rustc warn.
     Warning,
 }
 
-/// One error or warning, with its position and a suggestion.
+/// Error or warning.
 #[derive(Clone, Debug)]
 pub struct Diagnostic {
-    /// Entry of the catalogue.
+    /// Catalogue entry.
     pub code: Code,
     /// Error or warning.
     pub severity: Severity,
-    /// Message: lower case, no full stop, understandable without the spans.
+    /// Lower case, no full stop, understandable without the spans.
     pub message: String,
     /// Primary position.
     pub span: SourceRange,
-    /// Further positions, each with a note.
+    /// Positions with notes.
     pub secondary: Vec<(SourceRange, String)>,
-    /// Suggestions for what to write instead.
+    /// Suggestions of what to write.
     pub help: Vec<String>,
 }
 
@@ -53,7 +53,7 @@ impl Diagnostic {
         Self { code, severity: code.severity(), message: message.into(), span, secondary: Vec::new(), help: Vec::new() }
     }
 
-    /// Adds a note at another position.
+    /// Adds a note.
     #[must_use]
     pub fn note(mut self, span: SourceRange, text: impl Into<String>) -> Self {
         self.secondary.push((span, text.into()));
@@ -90,7 +90,6 @@ impl From<syn::Error> for Diagnostic {
     }
 }
 
-/// Message with its notes and help, as a compile error shows it.
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)?;
@@ -112,7 +111,7 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// True if there is neither an error nor a warning.
+    /// True without errors and warnings.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
@@ -147,10 +146,10 @@ impl IntoIterator for Diagnostics {
     }
 }
 
-/// Collector of reports while the front end runs.
+/// Collector of reports.
 ///
 /// # Panics
-/// In debug builds, if it is dropped without [`Sink::finish`], so that no report is lost.
+/// In debug builds, if dropped without [`Sink::finish`]: no report may be lost.
 pub(crate) struct Sink {
     reports: RefCell<Vec<(usize, Diagnostic)>>,
     function: Cell<usize>,
@@ -162,7 +161,6 @@ impl Sink {
         Self { reports: RefCell::default(), function: Cell::new(0), finished: Cell::new(false) }
     }
 
-    /// Sets the function of later reports, by its position in the block.
     pub(crate) fn enter(&self, function: usize) {
         self.function.set(function);
     }
@@ -191,7 +189,7 @@ impl Sink {
         }
     }
 
-    /// Moves all reports after the first `length` to `span`. The note describes the old position.
+    /// Moves reports after the first `length` to `span`; the note describes the old position.
     pub(crate) fn relocate(&self, length: usize, span: SourceRange, note: &str) {
         for (_, diagnostic) in self.reports.borrow_mut().iter_mut().skip(length) {
             let found = std::mem::replace(&mut diagnostic.span, span);
@@ -199,7 +197,6 @@ impl Sink {
         }
     }
 
-    /// Drops all reports after the first `length`. Instances of a generic function repeat those of the first.
     pub(crate) fn truncate(&self, length: usize) {
         self.reports.borrow_mut().truncate(length);
     }
@@ -222,7 +219,6 @@ pub(crate) fn range_of(tokens: &impl ToTokens) -> SourceRange {
     range_of_stream(tokens.to_token_stream())
 }
 
-/// First and last token of a stream, or the macro call if it is empty.
 pub(crate) fn range_of_stream(tokens: TokenStream) -> SourceRange {
     let mut tokens = tokens.into_iter();
     let first = tokens.next();

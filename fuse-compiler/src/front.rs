@@ -21,18 +21,18 @@ use crate::{
     webnn::{self, Missing},
 };
 
-/// Maximum number of independent dtypes of an expression. Each multiplies the number of kernels.
+/// Independent dtypes of an expression. Each multiplies the number of kernels.
 const MAX_CLASSES: usize = 2;
 
-/// Front-end output for a `fuse! { fn … }` block.
+/// Output for a `fuse! { fn … }` block.
 pub struct Items {
-    /// Functions of the block, in order. A function with errors has a header and no instances.
+    /// Functions of the block. One with errors has a header and no instances.
     pub functions: Vec<ItemFunction>,
-    /// Imported functions of other blocks, with the functions that these call.
+    /// Imported functions, with those that they call.
     pub imported: Vec<Definition>,
-    /// Constants of the block, as Rust items.
+    /// Constants as Rust items.
     pub constants: TokenStream,
-    /// Errors and warnings of the block.
+    /// Errors and warnings.
     pub diagnostics: Diagnostics,
     /// Source positions of the graphs.
     pub spans: SpanTable,
@@ -40,59 +40,59 @@ pub struct Items {
 
 /// Function of a block.
 pub struct ItemFunction {
-    /// Parsed function: attributes, docs, visibility, name, generics, parameters, results.
+    /// Parsed function.
     pub header: ast::Function,
-    /// One graph per choice of dtypes for the generic parameters. A function without generics has one.
+    /// One graph per choice of generic dtypes.
     pub instances: Vec<Instance>,
-    /// Called functions, by the names that the body uses.
+    /// Called functions by local name.
     pub callees: Vec<(String, Callee)>,
 }
 
-/// The `use` items at the head of a block, with their diagnostics.
+/// `use` items at the head of a block.
 pub struct Head {
-    /// Imports, and the tokens after them.
+    /// Imports and the tokens after them.
     pub uses: Uses,
-    /// True if an expression follows the imports, false if functions do.
+    /// True if an expression follows, false if functions do.
     pub is_expression: bool,
-    /// Errors and warnings about the imports themselves.
+    /// Errors and warnings about the imports.
     pub diagnostics: Diagnostics,
 }
 
-/// Front-end output for `fuse!(expr)`.
+/// Output for `fuse!(expr)`.
 pub struct Expression {
-    /// Free variables, in order of first use. They are the graph's parameters, all padded to rank 6.
+    /// Free variables by first use: the graph's parameters, padded to rank 6.
     pub variables: Vec<Variable>,
-    /// Dtype classes: sets of variables that must share one dtype.
+    /// Sets of variables that share one dtype.
     pub classes: Vec<DTypeClass>,
-    /// Dtype and rank of each result. A tuple has more than one.
+    /// Type of each result; a tuple has several.
     pub results: Vec<ExpressionResult>,
-    /// Rank requirements, besides those of the results, for the caller's type checker.
+    /// Rank requirements besides those of the results.
     pub requirements: Vec<RankExpr>,
-    /// One graph per choice of dtypes for the classes.
+    /// One graph per choice of class dtypes.
     pub instances: Vec<Instance>,
-    /// Errors and warnings of the expression.
+    /// Errors and warnings.
     pub diagnostics: Diagnostics,
     /// Source positions of the graphs.
     pub spans: SpanTable,
 }
 
-/// Free variable of an expression, or a path that starts with one.
+/// Free variable, or a path that starts with one.
 pub struct Variable {
-    /// The variable, or the path to its field.
+    /// Variable or path.
     pub place: ast::HostOperand,
-    /// Its dtype.
+    /// Dtype.
     pub dtype: ExpressionDType,
 }
 
-/// Type of an expression's result.
+/// Result type.
 pub struct ExpressionResult {
-    /// Its dtype.
+    /// Dtype.
     pub dtype: ExpressionDType,
-    /// Its rank, computed from the variables' ranks by the caller's type checker.
+    /// Rank, computed by the caller's type checker.
     pub rank: RankExpr,
 }
 
-/// Whether the tokens of a `fuse!` are a block of functions, rather than an expression.
+/// True for a block of functions, false for an expression.
 pub fn is_items(tokens: &TokenStream) -> bool {
     const STARTS: [&str; 11] =
         ["fn", "pub", "const", "async", "unsafe", "extern", "mod", "use", "struct", "impl", "static"];
@@ -104,7 +104,7 @@ pub fn is_items(tokens: &TokenStream) -> bool {
     }
 }
 
-/// Reads the `use` items at the head of a block or of an expression in braces. `None` if there are none.
+/// Reads the `use` items at the head of a block or of an expression in braces.
 ///
 /// A block with imports compiles after it is linked.
 pub fn head(tokens: TokenStream) -> Option<Head> {
@@ -117,7 +117,7 @@ pub fn head(tokens: TokenStream) -> Option<Head> {
         && is_expression
         && !braced
     {
-        // Formatters treat the content of parentheses as arguments and insert commas.
+        // Formatters insert commas in parentheses.
         let (at, message) = (range_of_stream(uses.rest.clone()), "an expression with imports stands in braces");
         let diagnostic = Diagnostic::new(Code::BadImport, at, message);
         sink.report(diagnostic.help("write `fuse!({ use path::function; function(x) })`"));
@@ -126,7 +126,7 @@ pub fn head(tokens: TokenStream) -> Option<Head> {
     Some(Head { uses: uses?, is_expression, diagnostics })
 }
 
-/// Parses and checks a block of functions, linked or not.
+/// Parses and checks a block, linked or not.
 pub fn items(tokens: TokenStream) -> Items {
     let sink = Sink::new();
     let mut spans = SpanTable::default();
@@ -149,7 +149,6 @@ pub fn items(tokens: TokenStream) -> Items {
     Items { functions, imported, constants: parsed.constants, diagnostics: sink.finish(), spans }
 }
 
-/// Drops all instances of a `#[webnn]` function that WebNN cannot run, and reports why.
 fn allowed_in_webnn(instances: Vec<Instance>, spans: &SpanTable, sink: &Sink) -> Vec<Instance> {
     let asks = |instance: &&Instance| instance.graph.options.webnn;
     let missing = instances.iter().filter(asks).find_map(|instance| webnn::lower(&instance.graph).err());
@@ -163,9 +162,9 @@ fn allowed_in_webnn(instances: Vec<Instance>, spans: &SpanTable, sink: &Sink) ->
 }
 
 impl Items {
-    /// Definition of the function with this index, followed by those of all its direct and indirect callees.
+    /// Definition of a function and of all its direct and indirect callees.
     ///
-    /// Another block needs all of them to call the function. `id` maps the name of a function of this block to its id.
+    /// Another block needs all of them. `id` maps a local name to its id.
     pub fn definitions(&self, index: usize, id: impl Fn(&syn::Ident) -> syn::Ident) -> Vec<Definition> {
         let mut own: Vec<usize> = vec![index];
         let mut imported: Vec<syn::Ident> = vec![];
@@ -217,7 +216,7 @@ impl ItemFunction {
         !self.instances.is_empty()
     }
 
-    /// Callees, or none for a broken function: its importers never read its body.
+    /// No callees for a broken function: importers never read its body.
     fn sound_callees(&self) -> &[(String, Callee)] {
         if self.is_sound() { &self.callees } else { &[] }
     }
@@ -251,7 +250,7 @@ pub fn expression(tokens: TokenStream) -> Expression {
     }
 }
 
-/// Content of the braces of `fuse!({ let a = …; a })`, else the tokens unchanged.
+/// Content of `fuse!({ let a = …; a })`, else the tokens.
 fn within_braces(tokens: TokenStream) -> TokenStream {
     braces_content(&tokens).unwrap_or(tokens)
 }
@@ -289,7 +288,6 @@ fn check_expression(body: &ast::Block, inferred: &Inferred, sink: &Sink) {
     }
 }
 
-/// Lowers one graph per choice of dtypes. Returns no graphs once a choice has errors.
 fn instances(
     body: &ast::Block,
     inferred: &Inferred,
@@ -315,7 +313,6 @@ fn instances(
             return Default::default();
         }
         if !instances.is_empty() {
-            // Instances repeat the warnings of the first one.
             sink.truncate(before);
         }
         ranks = found;

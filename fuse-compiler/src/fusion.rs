@@ -1,10 +1,9 @@
 //! Fusion: partitions a graph into groups, one kernel each.
 //!
 //! Input: a verified [`Graph`]. Output: [`Groups`] in launch order; a group reads only parameters and stores of earlier
-//! groups. A contraction takes the pointwise operations behind it (epilogue) and cheap ones before it (prologue). The
-//! rest becomes pointwise groups, as few as legality allows. `legality` decides correctness, `heuristics`
-//! profitability. A refusal is a value with its reason and appears in the plan. `verify` lists the invariants of the
-//! result. Not here: tiles, workgroups, shaders (`schedule`, `wgsl`).
+//! groups. Contractions take pointwise operations behind them (epilogue) and cheap ones before them (prologue).
+//! `legality` decides correctness, `heuristics` profitability. Not here: tiles, workgroups, shaders (`schedule`,
+//! `wgsl`).
 
 pub mod assume;
 pub mod attention;
@@ -54,54 +53,52 @@ use legality::MAX_STORAGE_BUFFERS;
 use regions::{Anchor, Region};
 use rows::RowSpace;
 
-/// Result buffers per value: with an operation's inputs, the kernel stays within its binding limit.
+/// Result buffers per value; more would exceed the binding limit together with an operation's inputs.
 const MOST_RESULTS: usize = 2;
 
 /// A graph partitioned into kernels.
 #[derive(Clone, Debug)]
 pub struct Groups {
-    /// The groups, in launch order.
+    /// Kernels in launch order.
     pub groups: Vec<Group>,
-    /// Nodes materialized in temporaries, by index of the temporary.
+    /// Materialized nodes by index of the temporary.
     pub temporaries: Vec<NodeId>,
-    /// Producer and consumer pairs that did not fuse, with the reason.
+    /// Pairs that did not fuse, with the reason.
     pub refusals: Vec<Refusal>,
-    /// Checks at launch that the plan relies on.
+    /// Checks at launch.
     pub assumes: Vec<Check>,
 }
 
 /// Profitability knobs: all policies give correct plans.
 ///
-/// A function may be compiled under several policies; the launch selects by sizes and device.
+/// The launch selects among policies by sizes and device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Policy {
     /// Maximum storage buffers per kernel.
     pub bindings: usize,
     /// Fuses products that share their left operand.
     pub siblings: bool,
-    /// Maximum row length that a product's epilogue may reduce; a workgroup must then own whole rows.
+    /// Maximum row length that a product's epilogue may reduce; a workgroup must own whole rows.
     pub owned_columns: u64,
-    /// Maximum cost of a product's prologue, in simple operations; it is recomputed for every tile load.
+    /// Maximum cost of a product's prologue, in simple operations per tile load.
     pub prologue: u32,
-    /// Maximum cost of repeated evaluations, in simple operations per element, before a value read at several places is
-    /// stored.
+    /// Maximum cost of repeated evaluations, in simple operations per element.
     pub repeats: u32,
-    /// Lets a product reduce the rows of its left operand in a prologue; every workgroup repeats this for its rows.
+    /// Lets a product reduce the rows of its left operand; every workgroup repeats this for its rows.
     pub row_prologue: bool,
-    /// Stores `f16` operands however cheap they are, for cooperative matrices.
+    /// Stores all `f16` operands, for cooperative matrices.
     pub stores_f16: bool,
-    /// Recomputes cheap functions of reduced columns in their consumers. Otherwise the reducing kernel stores them, and
-    /// its workgroups must keep whole columns.
+    /// Recomputes cheap functions of reduced columns in their consumers. Otherwise the reducing kernel's workgroups
+    /// must keep whole columns.
     pub inlined_columns: bool,
-    /// Permits assumptions about dimensions known only at launch.
+    /// Permits assumptions about run-time dimensions.
     pub assumes: bool,
 }
 
 impl Policy {
-    /// Fewest kernels, whatever is recomputed: best at small sizes.
+    /// Fewest kernels, best at small sizes.
     pub const INLINED: Self = Self { prologue: 64, repeats: 4 * STORE_COST, row_prologue: true, ..Self::FUSED };
-    /// Few kernels. A tile of 32 columns loads each left element N/32 times, so operands with a transcendental function
-    /// are stored.
+    /// Few kernels. A tile of 32 columns loads each left element N/32 times, so transcendental operands are stored.
     pub const FUSED: Self = Self {
         bindings: 16,
         siblings: true,
@@ -113,7 +110,7 @@ impl Policy {
         inlined_columns: true,
         assumes: true,
     };
-    /// Kernels that run on every device at every size; products read their operands from memory.
+    /// Kernels that run on every device at every size.
     pub const SEPARATE: Self = Self {
         bindings: MAX_STORAGE_BUFFERS,
         siblings: false,
@@ -123,19 +120,19 @@ impl Policy {
         assumes: false,
         ..Self::FUSED
     };
-    /// All policies that functions are compiled under, the one with fewest kernels first.
+    /// All policies, fewest kernels first.
     pub const ALL: [Self; 3] = [Self::INLINED, Self::FUSED, Self::SEPARATE];
 }
 
 /// Partitions a graph into groups.
 ///
 /// # Errors
-/// If storing a value did not make its consumer possible, which is a defect of this stage.
+/// A defect of this stage: storing a value did not make its consumer possible.
 pub fn fuse(graph: &Graph, policy: Policy) -> Result<Groups, String> {
     Planner::new(graph, policy).plan()
 }
 
-/// Partitions a graph with `forced` materialized, regardless of heuristics: for the search for better plans.
+/// Partitions a graph with `forced` materialized, for plan search.
 ///
 /// # Errors
 /// As [`fuse`].
@@ -146,13 +143,11 @@ pub fn fuse_with(graph: &Graph, policy: Policy, forced: &BTreeSet<NodeId>) -> Re
     planner.plan()
 }
 
-/// A kernel before its bodies are built.
 #[derive(Clone, Debug)]
 pub(crate) struct Cut {
     /// `None` for a pointwise kernel.
     anchor: Option<Anchor>,
     outputs: Vec<NodeId>,
-    /// Nodes that the kernel computes, starting at its anchor.
     region: BTreeSet<NodeId>,
 }
 
@@ -162,20 +157,17 @@ pub(crate) struct Planner<'g> {
     uses_coordinates: Vec<bool>,
     live: BTreeSet<NodeId>,
     users: Vec<BTreeSet<NodeId>>,
-    /// First product downstream of each node, without another product between.
     first_products: Vec<Option<NodeId>>,
-    /// Cost of recomputing one element of each node from materialized reductions and products.
+    /// In simple operations per element, from materialized reductions and products.
     costs: Vec<u32>,
     attentions: Vec<attention_pattern::Pattern>,
-    /// Never materialized: parts of attentions and their gradients, which every consumer recomputes.
+    /// Parts of attentions and their gradients.
     recomputed: BTreeSet<NodeId>,
     results: Vec<NodeId>,
     results_of: BTreeMap<NodeId, Vec<usize>>,
-    /// Nodes to materialize beyond results: required by legality or chosen by heuristics.
+    /// Nodes to materialize beyond results.
     forced: BTreeSet<NodeId>,
-    /// Updated parameters that no kernel may write in place.
     copied: BTreeSet<u16>,
-    /// Products and reductions that must not share a kernel.
     apart: BTreeSet<NodeId>,
     refusals: Vec<Refusal>,
 }
@@ -184,7 +176,7 @@ impl<'g> Planner<'g> {
     fn new(graph: &'g Graph, policy: Policy) -> Self {
         let mut live = live_nodes(graph);
         if !graph.options.no_fuse {
-            // An attention's kernel stores its row statistics even if its output is unread.
+            // The kernel stores row statistics even if its output is unread.
             let unread = attention_gradient::unread_outputs(graph, &live);
             live = leading_to(graph, live.into_iter().chain(unread));
         }
@@ -232,7 +224,7 @@ impl<'g> Planner<'g> {
     }
 
     fn plan(mut self) -> Result<Groups, String> {
-        // Terminates: each failing round stores or copies more values, or separates more pairs.
+        // Each failing round stores or copies more values, or separates more pairs.
         loop {
             let (forced, known) = (&self.forced, self.attentions.len());
             self.attentions.retain(|pattern| pattern.unstored().all(|node| !forced.contains(&node)));
@@ -361,14 +353,13 @@ impl<'g> Planner<'g> {
         (order.into_iter().filter_map(|number| cuts[number].take()).collect(), in_place)
     }
 
-    /// Nodes to materialize: results, forced nodes, and nodes of a region used outside it.
     fn needed_in_memory(&self, regions: &[Region], owner: &BTreeMap<NodeId, usize>) -> BTreeSet<NodeId> {
         let mut needed: BTreeSet<NodeId> = self.results_of.keys().copied().collect();
         needed.extend(self.forced.iter().copied().filter(|&node| !matches!(self.graph.nodes[node].op, Op::Input(_))));
         let inner: BTreeSet<NodeId> = regions.iter().flat_map(|region| region.movements.iter().copied()).collect();
         for &node in self.live.iter().filter(|node| !inner.contains(node)) {
             for operand in self.graph.nodes[node].op.operands() {
-                // Movements inside a region rename values in registers; other kernels read their source from memory.
+                // Movements inside a region rename values in registers.
                 let mut source = operand;
                 while let Some(x) = self.renamed(source, &inner) {
                     source = x;
@@ -382,7 +373,6 @@ impl<'g> Planner<'g> {
         needed
     }
 
-    /// The source of a reshape or of a movement inside a region.
     fn renamed(&self, node: NodeId, inner: &BTreeSet<NodeId>) -> Option<NodeId> {
         match self.graph.nodes[node].op {
             Op::Reshape(x) => Some(x),
@@ -391,7 +381,6 @@ impl<'g> Planner<'g> {
         }
     }
 
-    /// Builds all bodies, or returns obstacles that concern disjoint values.
     fn build(&self, cuts: &[Cut], in_place: &InPlace) -> Result<Groups, Vec<Obstacle>> {
         let (slots, temporaries) = self.slots(cuts, in_place);
         let stored = |node: NodeId| match self.graph.nodes[node].op {
@@ -407,7 +396,6 @@ impl<'g> Planner<'g> {
                     groups.push(Group { name: format!("{}.{}.{main}", self.graph.name, groups.len()), ..group });
                 }
                 Err(obstacle) => {
-                    // Avoiding one obstacle may avoid others that involve the same values.
                     let mut computed = self.computed(cut, &stored);
                     if let Obstacle::Needs(needs) = &obstacle {
                         computed.insert(index::strip_reshapes(self.graph, needs.node));
@@ -437,7 +425,6 @@ impl<'g> Planner<'g> {
         nodes.filter(|&node| !self.graph.nodes[node].ty.elements().is_one()).collect()
     }
 
-    /// Builds a group and a word for its name; appends its assumptions to `assumes`.
     fn group(
         &self,
         cut: &Cut,
@@ -483,7 +470,7 @@ impl<'g> Planner<'g> {
         Ok(self.with_stores(group, cut, &values, slots))
     }
 
-    /// Adds the stores of an attention or gradient group; permuted values and row statistics get accesses of their own.
+    /// Adds stores; permuted values and row statistics get accesses of their own.
     fn with_stores(&self, group: Group, cut: &Cut, values: &[ValueId], slots: &BTreeMap<NodeId, Vec<Slot>>) -> Group {
         let graph = self.graph;
         let rows = RowSpace { axes: vec![group.shape.len() - 1], shape: group.shape.clone() };
@@ -495,12 +482,11 @@ impl<'g> Planner<'g> {
                 store.access = Some(reduction::store_access(graph, &rows, store.node, store.slot));
             }
         }
-        // Row statistics come last: generators index the accesses of other stores without them.
+        // Generators index the accesses of other stores without them.
         stores.sort_by_key(is_row);
         Group { stores, ..group }
     }
 
-    /// Slots of stored nodes: their results, the parameters they update in place, else a temporary.
     fn slots(&self, cuts: &[Cut], in_place: &InPlace) -> (BTreeMap<NodeId, Vec<Slot>>, Vec<NodeId>) {
         let mut slots: BTreeMap<NodeId, Vec<Slot>> = BTreeMap::new();
         let mut temporaries = vec![];
@@ -535,11 +521,10 @@ impl<'g> Planner<'g> {
 }
 
 pub(crate) enum Obstacle {
-    /// A value must be materialized.
     Needs(NeedsStorage),
-    /// Products or reductions that share a kernel exceed the binding limit.
+    /// Products or reductions of one kernel exceed the binding limit.
     TooMany(Vec<NodeId>),
-    /// A kernel may not write this parameter in place.
+    /// In-place hazard of this parameter.
     Hazard(u16),
 }
 

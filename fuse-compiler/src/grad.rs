@@ -2,8 +2,7 @@
 //! graph.
 //!
 //! Input: a graph during lowering, a value, and the values to differentiate with respect to. Output: a gradient node
-//! for each of these, or the obstacle, with the node that causes it. Later stages see ordinary operations, so a
-//! gradient can be differentiated again.
+//! for each, or the obstacle with its node. Gradients are ordinary operations, so they can be differentiated again.
 //!
 //! - `rules`: adjoints of single operations; `attention`: of several together.
 //! - `adjoint`: sums the contributions to a value.
@@ -39,10 +38,10 @@ pub use join::{Joined, joined};
 pub use subgraph::{Part, part};
 use tape::Tape;
 
-/// Arguments of a differentiation.
+/// Arguments.
 #[derive(Clone, Copy, Debug)]
 pub struct Request<'a> {
-    /// Differentiated values, at least one. The gradient is that of their sum.
+    /// Differentiated values, at least one: the gradient is that of their sum.
     pub of: &'a [Seed],
     /// Float values to differentiate with respect to.
     pub wrt: &'a [NodeId],
@@ -50,52 +49,52 @@ pub struct Request<'a> {
     pub span: Span,
 }
 
-/// Differentiated value, with its weight.
+/// Differentiated value and weight.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Seed {
-    /// Value of rank 0, or of the shape of `cotangent`.
+    /// Rank 0, or the shape of `cotangent`.
     pub value: NodeId,
-    /// Weight of each element; 1 if absent.
+    /// Weight per element; 1 if absent.
     pub cotangent: Option<NodeId>,
 }
 
-/// Facts about nodes that the front end knows and the graph does not contain.
+/// Facts about nodes that only the front end knows.
 #[derive(Clone, Debug, Default)]
 pub struct Marks {
-    /// Constants for all gradients: `stop_gradient(x)`, and maxima subtracted only to prevent overflow.
+    /// Constants: `stop_gradient(x)`, and maxima that only prevent overflow.
     pub stopped: BTreeSet<NodeId>,
-    /// `Take`s with a known movement of elements.
+    /// `Take`s that only move elements.
     pub moved: BTreeMap<NodeId, Movement>,
     /// Concatenated values.
     pub joined: BTreeMap<NodeId, Joined>,
-    /// Norms, with their vectors. Rules ignore how they are computed.
+    /// Norms with their vectors; rules ignore how they are computed.
     pub norms: BTreeMap<NodeId, NodeId>,
-    /// Index ranges of the nodes inside of each `checkpoint`. Gradients recompute them.
+    /// Nodes inside each `checkpoint`, which gradients recompute.
     pub checkpoints: Vec<Range<usize>>,
 }
 
-/// Known movement of elements along the axis of a `Take`, which gradients invert.
+/// Movement of elements by a `Take`, which gradients invert.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Movement {
-    /// Index `±coordinate + number`. Outside of the operand, a `select` discards the element.
+    /// Index `±coordinate + number`; a `select` discards elements out of bounds.
     Shift,
-    /// Index `coordinate - shift`, plus the extent if negative. The shift is from 0 to the extent.
+    /// Index `coordinate - shift`, plus the extent if negative; `0 ≤ shift ≤ extent`.
     Roll,
-    /// Index `coordinate / times`, inside the operand.
+    /// Index `coordinate / times`.
     Repeat(Size),
-    /// Index `coordinate % extent`, of a result with `times` extents.
+    /// Index `coordinate % extent`; the result has `times` extents.
     Tile(Size),
-    /// Index `i * extent of axis + 1 + j`. The adjoint of `Repeat` or `Tile` splits one axis into these two; the
-    /// operand is broadcast along `axis + 1`.
+    /// Index `i * extent of axis + 1 + j`: the adjoint of `Repeat` or `Tile` splits one axis into two, with the operand
+    /// broadcast along `axis + 1`.
     Split,
 }
 
 /// Reason for a missing gradient.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Obstacle {
-    /// The value does not depend on this element of `wrt` at all.
+    /// The value does not depend on this element of `wrt`.
     Unused(usize),
-    /// The value depends on this element of `wrt` only through a node without derivative.
+    /// All dependencies on this element of `wrt` pass a node without derivative.
     Stopped {
         /// Index in `wrt`.
         wrt: usize,
@@ -104,12 +103,12 @@ pub enum Obstacle {
     },
 }
 
-/// Appends the gradients of `request.of`, one per value of `request.wrt`, with its dtype and shape.
+/// Appends the gradients of `request.of` for each value of `request.wrt`, with its dtype and shape.
 ///
-/// Adds the marks of copied nodes to `marks`.
+/// Marks copied nodes.
 ///
 /// # Errors
-/// The first obstacle. Nodes may have been added already.
+/// The first obstacle; nodes may have been added.
 pub fn gradients(graph: &mut Graph, marks: &mut Marks, request: Request<'_>) -> Result<Vec<NodeId>, Obstacle> {
     let Request { of, wrt, span } = request;
     let ids: Vec<NodeId> = graph.nodes.handles().take(end(of)).collect();
@@ -154,8 +153,7 @@ fn end(of: &[Seed]) -> usize {
     of.iter().map(|seed| seed.value.index() + 1).max().unwrap_or(0)
 }
 
-/// True for each node with a path to one of `of`, along the operands that `passes` returns. Covers the nodes up to the
-/// last of `of`.
+/// Nodes with a path to one of `of` along operands from `passes`.
 fn reaching(graph: &Graph, of: &[Seed], marks: &Marks, passes: impl Fn(&Graph, &Node) -> Vec<NodeId>) -> Vec<bool> {
     let count = end(of);
     let mut reaches = vec![false; count];
@@ -168,8 +166,7 @@ fn reaching(graph: &Graph, of: &[Seed], marks: &Marks, passes: impl Fn(&Graph, &
     reaches
 }
 
-/// True for each node on a path from one of `wrt` along which a derivative may differ from 0. Factors of a zero
-/// derivative are skipped, since they may be infinite.
+/// Nodes on a path from `wrt`. Factors of a zero derivative are skipped, since they may be infinite.
 fn on_path(graph: &Graph, of: &[Seed], wrt: &[NodeId], marks: &Marks) -> Vec<bool> {
     let mut on_path = reaching(graph, of, marks, sloped);
     let mut depends = vec![false; on_path.len()];
@@ -183,7 +180,6 @@ fn on_path(graph: &Graph, of: &[Seed], wrt: &[NodeId], marks: &Marks) -> Vec<boo
     on_path
 }
 
-/// Obstacle between `of` and a value without a differentiable path to it.
 fn why_not(graph: &Graph, of: &[Seed], (position, from): (usize, NodeId), marks: &Marks) -> Obstacle {
     let count = end(of);
     let mut needed = vec![false; count];
@@ -193,7 +189,6 @@ fn why_not(graph: &Graph, of: &[Seed], (position, from): (usize, NodeId), marks:
             node.op.operands().iter().for_each(|operand| needed[operand.index()] = true);
         }
     }
-    // The first needed node that depends on the value, but passes no derivative on.
     let mut depends = vec![false; count];
     for (id, node) in graph.nodes.iter().take(count) {
         let passed = differentiable(graph, node).iter().any(|operand| depends[operand.index()]);
@@ -206,7 +201,6 @@ fn why_not(graph: &Graph, of: &[Seed], (position, from): (usize, NodeId), marks:
     Obstacle::Unused(position)
 }
 
-/// Operands with a derivative almost everywhere: no integers, no booleans.
 fn differentiable(graph: &Graph, node: &Node) -> Vec<NodeId> {
     let is_float = |id: NodeId| graph.nodes[id].ty.dtype.is_float();
     let operands = match &node.op {
@@ -229,7 +223,7 @@ fn differentiable(graph: &Graph, node: &Node) -> Vec<NodeId> {
     if node.ty.dtype.is_float() { operands.into_iter().filter(|operand| is_float(*operand)).collect() } else { vec![] }
 }
 
-/// Operands with a derivative that is not 0 almost everywhere.
+/// Operands whose derivative is not 0 almost everywhere.
 fn sloped(graph: &Graph, node: &Node) -> Vec<NodeId> {
     match node.op {
         Op::Unary(op, _) if rules::is_flat(op) => vec![],

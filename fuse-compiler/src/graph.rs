@@ -1,12 +1,10 @@
-//! Typed data-flow graph of a function, free of syntax and of scheduling decisions.
+//! Typed data-flow graph of a function, free of syntax and scheduling decisions.
 //!
-//! Input: a checked `Ast` (`lower`). Output: a [`Graph`] in which every node has a dtype and a shape. `verify` lists
-//! the invariants, `fusion` groups the values into kernels.
+//! Input: a checked `Ast` (`lower`). Output: a [`Graph`] whose nodes have dtypes and shapes (`verify`).
 //!
-//! A graph is a list of nodes. Operands precede their users, so arena order is topological. Every operation is total:
-//! outside of its mathematical domain, the f64 interpreter (`interp`) defines its value. Functions are inlined, and
-//! broadcasts are explicit ([`Op::Broadcast`]). Composite operations of the language (`clamp`, `dot`, `mean`,
-//! `softmax`, `layer_norm`, `concat`, `gather`, `dropout`, …) are already lowered to the operations here.
+//! Operands precede their users, so arena order is topological. Operations are total: outside of the mathematical
+//! domain, the f64 interpreter (`interp`) defines them. Functions are inlined, broadcasts explicit ([`Op::Broadcast`]),
+//! and composite operations (`clamp`, `mean`, `softmax`, `concat`, …) lowered.
 
 #[cfg(feature = "syntax")]
 pub(crate) mod infer;
@@ -28,40 +26,40 @@ use crate::{
 };
 pub use types::{CompareOp, Literal, ReduceOp, TensorType};
 
-/// Handle of a node of a [`Graph`].
+/// Node of a [`Graph`].
 pub type NodeId = Handle<Node>;
 
-/// Function as a typed data-flow graph.
+/// Function as a data-flow graph.
 #[derive(Clone, Debug)]
 pub struct Graph {
     /// Function name.
     pub name: String,
-    /// Parameters, in declaration order. `Op::Input` and `Op::Scalar` refer to them.
+    /// Parameters, which `Op::Input` and `Op::Scalar` name.
     pub params: Vec<Param>,
-    /// Dimensions known at launch. Sizes in shapes refer to them.
+    /// Dimensions known at launch, which sizes mention.
     pub symbols: Vec<Symbol>,
-    /// Relations between sizes that a launch checks.
+    /// Relations of sizes checked at launch.
     pub checks: Vec<Check>,
-    /// Operations. Operands precede their users.
+    /// Operations, operands first.
     pub nodes: Arena<Node>,
-    /// Results, in order. A node may be a result more than once. The last `updates.len()` results are not returned.
+    /// Results, possibly repeated. The last `updates.len()` are not returned.
     pub results: Vec<NodeId>,
-    /// Tensor parameters that take the values of the last results in place, each at most once.
+    /// Tensor parameters that take the last results in place, each at most once.
     pub updates: Vec<u16>,
-    /// Spans of gradients. A node with such a span belongs to a backward pass.
+    /// Spans of gradients; their nodes belong to a backward pass.
     pub gradients: Vec<Span>,
-    /// Nodes of each statement, in order, so that program generators can find their operations.
+    /// Nodes of each statement, for program generators.
     pub statements: Vec<Lowered>,
-    /// Options from the function's attributes.
+    /// Options from attributes.
     pub options: FunctionOptions,
 }
 
-/// Nodes of one statement of a body.
+/// Nodes of one statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lowered {
-    /// Number of nodes after the statement. Its own nodes are those since the statement before.
+    /// Number of nodes up to its end.
     pub end: usize,
-    /// Node of its value, if there is exactly one.
+    /// Its only value.
     pub value: Option<NodeId>,
 }
 
@@ -72,13 +70,13 @@ impl Graph {
         self.symbols.iter().position(|symbol| symbol.source == source).map(|symbol| symbol as SymbolId)
     }
 
-    /// Chain of conversions that ends in a value, last conversion first.
+    /// Conversions that end in a value, last first, then their operand.
     pub fn casts(&self, node: NodeId) -> impl Iterator<Item = NodeId> {
         let operand = |node: NodeId| if let Op::Cast(x) = self.nodes[node].op { Some(x) } else { None };
         std::iter::successors(Some(node), move |&node| operand(node)).filter(move |&node| operand(node).is_some())
     }
 
-    /// Operand of a value's chain of conversions.
+    /// Operand of a value's conversions.
     pub fn without_casts(&self, node: NodeId) -> NodeId {
         self.casts(node).last().and_then(|cast| self.nodes[cast].op.operands().first().copied()).unwrap_or(node)
     }
@@ -107,23 +105,22 @@ impl Graph {
     }
 }
 
-/// Parameter of a graph.
+/// Parameter.
 #[derive(Clone, Debug)]
 pub struct Param {
-    /// Name in the source.
+    /// Source name.
     pub name: String,
-    /// Type. A host scalar has rank 0 and `scalar` set.
+    /// Type; a host scalar has rank 0 and `scalar` set.
     pub ty: TensorType,
-    /// True for a host scalar, false for a tensor.
+    /// True for a host scalar.
     pub scalar: bool,
-    /// True if the caller's tensor may have fewer axes than `ty.shape`. The expression form pads shapes to rank 6 with
-    /// outer axes of size 1.
+    /// True if the caller's tensor may have fewer axes. The expression form pads shapes to rank 6 with outer axes of
+    /// size 1.
     pub padded: bool,
-    /// Storage of a quantized tensor, whose `ty` is then the dequantized type.
+    /// Storage of a quantized tensor; `ty` is the dequantized type.
     pub quantized: Option<Quantized>,
 }
 
-/// Returns the name, with a number appended if it is taken.
 pub(crate) fn free_name(name: &str, taken: &[String]) -> String {
     let numbered = (1..).map(|number| format!("{name}_{number}"));
     let mut names = std::iter::once(name.to_owned()).chain(numbered);
@@ -137,23 +134,23 @@ pub struct Quantized {
     pub packing: Packing,
     /// Packed axis.
     pub axis: usize,
-    /// Number of blocks of words along the packed axis.
+    /// Blocks of words along the packed axis.
     pub blocks: Size,
-    /// Number of groups along the packed axis.
+    /// Groups along the packed axis.
     pub groups: Size,
-    /// Number of values of a group.
+    /// Values per group.
     pub group: Size,
     /// Words of a group's scale and offset, 1 or 2.
     pub scale_words: Size,
 }
 
 impl Quantized {
-    /// Shape of the words of a tensor of `shape`.
+    /// Shape of the words.
     pub fn words_shape(&self, shape: &[Size]) -> Vec<Size> {
         self.along_packed(shape, self.blocks.mul(&Size::constant(self.packing.block_words().into())))
     }
 
-    /// Shape of the groups of a tensor of `shape`.
+    /// Shape of the groups.
     pub fn groups_shape(&self, shape: &[Size]) -> Vec<Size> {
         self.along_packed(shape, self.groups.clone())
     }
@@ -165,16 +162,16 @@ impl Quantized {
     }
 }
 
-/// Options from a function's attributes, for later stages.
+/// Options from attributes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FunctionOptions {
-    /// `#[no_fuse]`: every operation becomes a separate kernel.
+    /// `#[no_fuse]`: a kernel per operation.
     pub no_fuse: bool,
-    /// `#[webnn]`: the function can run in WebNN, too.
+    /// `#[webnn]`: the function can run in WebNN.
     pub webnn: bool,
     /// `#[schedule(...)]`, if given.
     pub schedule: Option<ScheduleOverride>,
-    /// Values materialized regardless of the planner's estimate. Set by programs that compile while they run.
+    /// Values to materialize, set by programs that compile while they run.
     pub in_memory: BTreeSet<NodeId>,
 }
 
@@ -183,43 +180,43 @@ pub struct FunctionOptions {
 pub struct ScheduleOverride {
     /// Contraction tile: rows, columns, depth.
     pub tile: Option<[u32; 3]>,
-    /// Invocations per workgroup of pointwise kernels.
+    /// Workgroup size of pointwise kernels.
     pub workgroup: Option<u32>,
 }
 
-/// Operation with its type and span.
+/// Operation with type and span.
 #[derive(Clone, Debug)]
 pub struct Node {
-    /// Operation and operands.
+    /// Operation.
     pub op: Op,
-    /// Dtype and shape of its value.
+    /// Type of its value.
     pub ty: TensorType,
-    /// Position in the source.
+    /// Source position.
     pub span: Span,
 }
 
-/// Operation of a node. Operands of a pointwise operation have the node's exact shape, unless stated otherwise.
+/// Operation of a node. Operands of pointwise operations have the node's exact shape.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Op {
-    /// Tensor parameter with this index.
+    /// Tensor parameter.
     Input(u16),
-    /// Dequantized value of the quantized parameter with this index; `f32`.
+    /// Dequantized value of a parameter; `f32`.
     Dequantize(u16),
-    /// Host scalar parameter with this index; rank 0.
+    /// Host scalar; rank 0.
     Scalar(u16),
     /// Number or boolean; rank 0.
     Literal(Literal),
-    /// Size as a number (the count of a mean); rank 0; `f32`, `i32` or `u32`.
+    /// Size as a number; rank 0; `f32`, `i32` or `u32`.
     Size(Size),
     /// `f(x)` per element; dtype of `x`.
     Unary(UnaryOp, NodeId),
-    /// `f(x, y)` per element; both of the node's dtype.
+    /// `f(x, y)` per element; all of one dtype.
     Binary(BinaryOp, NodeId, NodeId),
-    /// `x < y` and so on per element; operands of one dtype, result `bool`.
+    /// `x < y` and so on; operands of one dtype, result `bool`.
     Compare(CompareOp, NodeId, NodeId),
-    /// `on_true` where `condition` (bool) holds, `on_false` elsewhere.
+    /// Per-element selection.
     Select {
-        /// Boolean operand.
+        /// `bool`.
         condition: NodeId,
         /// Value where `condition` holds.
         on_true: NodeId,
@@ -228,34 +225,34 @@ pub enum Op {
     },
     /// Conversion to the node's dtype, as Rust's `as`.
     ///
-    /// Float to integer truncates and saturates, NaN becomes 0. Conversion to `f16` rounds to nearest even. From `bool`
-    /// gives 0 or 1; to `bool` is `!= 0`.
+    /// Float to integer truncates and saturates, NaN becomes 0. To `f16` rounds to nearest even. `bool` becomes 0 or 1;
+    /// to `bool` is `!= 0`.
     Cast(NodeId),
     /// Coordinate along `axis` of the node's own shape; dtype `i32`.
     Index {
-        /// Axis of the coordinate.
+        /// Axis.
         axis: usize,
     },
-    /// Matrix product `[.., M, K] × [.., K, N] → [.., M, N]` of floats or integers. Floats accumulate in f32.
+    /// Matrix product `[.., M, K] × [.., K, N] → [.., M, N]` of floats (accumulated in f32) or integers.
     ///
-    /// Both operands have the node's rank. Each batch axis of an operand is the node's, or the literal 1, or
-    /// (expression form) may be 1 at launch.
+    /// Operands have the node's rank. Each of their batch axes is the node's, or the literal 1, or (expression form)
+    /// may be 1 at launch.
     Matmul {
         /// Left operand.
         lhs: NodeId,
         /// Right operand.
         rhs: NodeId,
     },
-    /// Permutation: axis `d` of the value is axis `permutation[d]` of the operand.
+    /// Permutation: axis `d` is axis `permutation[d]` of the operand.
     Permute {
         /// Operand.
         x: NodeId,
         /// Source axis of each axis.
         permutation: Vec<usize>,
     },
-    /// Same elements in the same (row-major) order, with the node's shape.
+    /// Same elements in row-major order, with the node's shape.
     Reshape(NodeId),
-    /// Elements `start .. start + extent` of `axis`, where `extent` is the node's extent there.
+    /// Elements `start ..` of `axis`, as many as the node's extent.
     Slice {
         /// Operand.
         x: NodeId,
@@ -264,24 +261,24 @@ pub enum Op {
         /// First index.
         start: Size,
     },
-    /// Reduction along `axes` (sorted, not empty). The node keeps the operand's rank, with extent 1 at `axes`.
+    /// Reduction along `axes` (sorted, not empty), which stay with extent 1.
     ///
-    /// The dtype is the operand's, but `i32` for `argmax` and `argmin`. Floats are computed in f32. Empty reductions
+    /// The dtype is the operand's; `argmax` and `argmin` yield `i32`. Floats are computed in f32. Empty reductions
     /// yield the neutral element: `sum` 0, `prod` 1, `max` -inf or the least integer, `min` +inf or the largest, `any`
-    /// false, `all` true. For `argmax` and `argmin` it would be 0, but a launch check excludes that case.
+    /// false, `all` true. A launch check excludes empty `argmax` and `argmin`.
     Reduce {
-        /// Reduction operator.
+        /// Operator.
         op: ReduceOp,
         /// Operand.
         x: NodeId,
         /// Reduced axes.
         axes: Vec<usize>,
     },
-    /// Gather along one axis: element `[.., i, ..]` is `x[.., clamp(index[.., i, ..], 0, E - 1), ..]`, where `E` is the
-    /// operand's extent of `axis`.
+    /// Gather along one axis: element `[.., i, ..]` is `x[.., clamp(index[.., i, ..], 0, E - 1), ..]` with the
+    /// operand's extent `E`.
     ///
-    /// The operand has the node's rank, and its extents except along `axis`. `index` has the node's shape and dtype
-    /// `i32`. If `E` is 0, the value is 0: such a node is empty, or guarded by a `select` that never takes it.
+    /// The operand has the node's shape except along `axis`; `index` has the node's shape and dtype `i32`. If `E` is 0,
+    /// the value is 0: the node is empty, or behind a `select` that never takes it.
     Take {
         /// Operand.
         x: NodeId,
@@ -290,18 +287,18 @@ pub enum Op {
         /// Coordinates.
         index: NodeId,
     },
-    /// Broadcast of an operand of the same rank along axes where its extent is 1, or (expression form) may be 1 at
-    /// launch. Rank-0 operands broadcast to any rank.
+    /// Broadcast along axes where the operand's extent is 1, or (expression form) may be 1 at launch. Ranks are equal,
+    /// or the operand's is 0.
     Broadcast(NodeId),
 }
 
 impl Op {
-    /// True if each element depends only on the operands' elements at the same coordinates.
+    /// True if an element depends only on the operands' elements at its coordinates.
     pub const fn is_pointwise(&self) -> bool {
         matches!(self, Self::Unary(..) | Self::Binary(..) | Self::Compare(..) | Self::Select { .. } | Self::Cast(_))
     }
 
-    /// True if it starts a kernel of its own kind.
+    /// True if it starts a kernel.
     pub const fn is_anchor(&self) -> bool {
         matches!(self, Self::Matmul { .. } | Self::Reduce { .. })
     }
@@ -311,7 +308,7 @@ impl Op {
         matches!(self, Self::Permute { .. } | Self::Reshape(_) | Self::Slice { .. } | Self::Broadcast(_))
     }
 
-    /// True if its values may be worth storing.
+    /// True if storing its values may pay.
     pub const fn is_computed(&self) -> bool {
         self.is_pointwise() || matches!(self, Self::Take { .. })
     }
@@ -340,7 +337,7 @@ impl Op {
         }
     }
 
-    /// Mutable operands, in order.
+    /// Mutable operands.
     pub fn operands_mut(&mut self) -> Vec<&mut NodeId> {
         match self {
             Self::Input(_)
@@ -364,7 +361,7 @@ impl Op {
         }
     }
 
-    /// Name of the operation in prints and plans.
+    /// Name in prints and plans.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Input(_) => "input",

@@ -1,13 +1,12 @@
 //! Reference interpreter: the slow, obvious definition of every operation. Must stay simple enough to verify by
 //! reading.
 //!
-//! Input: a [`Graph`] and one [`Value`] per parameter (a host scalar has shape `[]`). Output: one value per result.
-//! Floats are computed in `f64` and rounded to their dtype only where the language requires it: inputs, literals,
-//! casts, results. Integers are exact and wrap. A `bool` is 0 or 1.
+//! Input: a [`Graph`] and one [`Value`] per parameter (shape `[]` for a scalar). Output: one value per result. Floats
+//! are `f64`, rounded to their dtype only in inputs, literals, casts and results. Integers are exact and wrap. A `bool`
+//! is 0 or 1.
 //!
-//! [`run_bounded`] also computes, per element, the range of a kernel's results if each step is as inaccurate as
-//! [`bounds`] allows. Tests compare kernels with it. [`run_forward`] also computes derivatives along a direction
-//! ([`forward`]). Tests compare gradients with it.
+//! [`run_bounded`] tracks the range of a kernel's results ([`bounds`]), [`run_forward`] derivatives along a direction
+//! ([`forward`]); tests compare kernels and gradients with them.
 
 mod bind;
 pub mod bounds;
@@ -34,13 +33,13 @@ pub use error::InterpError;
 pub use forward::{Dual, run_forward};
 pub use tensor::{Tensor, Value};
 
-/// Element of a tensor during evaluation: a number, or a number with a range or derivative.
+/// Element of a tensor: a number, perhaps with a range or derivative.
 pub(crate) trait Element: Clone {
     fn exact(x: f64) -> Self;
     fn literal(dtype: DType, literal: Literal) -> Self {
         Self::exact(literal_value(literal, dtype))
     }
-    /// Number that kernels know to within `error`.
+    /// Known to kernels within `error`.
     fn approximate(x: f64, error: f64) -> Self;
     fn unary(op: UnaryOp, dtype: DType, x: &Self) -> Self;
     fn binary(op: BinaryOp, dtype: DType, x: &Self, y: &Self) -> Self;
@@ -49,25 +48,24 @@ pub(crate) trait Element: Clone {
     fn cast(from: DType, to: DType, x: &Self) -> Self;
     fn dot(dtype: DType, x: &[Self], y: &[Self]) -> Self;
     fn reduce(op: ReduceOp, dtype: DType, x: &[Self]) -> Self;
-    /// `at(i)` for the `i` from 0 to `extent - 1` nearest to `index`. `extent` is not 0.
+    /// `at(i)` for `i < extent` nearest to `index`; `extent` is not 0.
     fn take(index: &Self, extent: usize, at: impl Fn(usize) -> Self) -> Self;
-    /// `x·x` in `dtype`. Never negative, since both factors are one value.
+    /// `x·x`, never negative.
     fn square(dtype: DType, x: &Self) -> Self {
         Self::binary(BinaryOp::Mul, dtype, x, x)
     }
-    /// `x` as stored in a buffer of `dtype`.
     fn stored(dtype: DType, x: &Self) -> Self;
 }
 
-/// Evaluates `graph` for `inputs`, one per parameter.
+/// Evaluates `graph`, with one input per parameter.
 ///
 /// # Errors
-/// If the inputs do not fit the parameters, or a check of the graph fails for their shapes.
+/// If inputs do not fit the parameters or a check fails.
 pub fn run(graph: &Graph, inputs: &[Value]) -> Result<Vec<Value>, InterpError> {
     evaluate::<f64>(graph, inputs, Stores::Results, &exact)
 }
 
-/// Evaluates `graph` for `inputs`, with unrounded `f64` results.
+/// Evaluates `graph` with unrounded `f64` results.
 ///
 /// # Errors
 /// As [`run`].
@@ -75,7 +73,7 @@ pub fn run_exact(graph: &Graph, inputs: &[Value]) -> Result<Vec<Value>, InterpEr
     evaluate::<f64>(graph, inputs, Stores::Nothing, &exact)
 }
 
-/// Evaluates `graph` and tracks, per element, the range of a kernel's results.
+/// Evaluates `graph` with ranges of a kernel's results.
 ///
 /// # Errors
 /// As [`run`].
@@ -83,7 +81,6 @@ pub fn run_bounded(graph: &Graph, inputs: &[Value], stores: Stores) -> Result<Ve
     evaluate::<Bounded>(graph, inputs, stores, &exact)
 }
 
-/// Converts the input of a parameter, given by index, to elements.
 type Leaf<'a, E> = &'a dyn Fn(u16, &Value) -> Tensor<E>;
 
 fn exact<E: Element>(_: u16, input: &Value) -> Tensor<E> {
@@ -163,8 +160,8 @@ fn evaluate_node<E: Element>(
     })
 }
 
-/// Dequantized parameter. A kernel rounds `q·scale`, then the sum with the offset. Neither exceeds the largest value
-/// plus the offset, so each error is at most half a unit in the last place of twice the largest value.
+/// Kernels round `q·scale`, then the sum with the offset. Neither exceeds the largest value plus the offset, so each
+/// error is at most half an ulp of twice the largest value.
 fn dequantized<E: Element>(value: &Value) -> Tensor<E> {
     let largest = value.data.iter().fold(0.0f64, |largest, x| largest.max(x.abs()));
     value.map(|&x| E::approximate(x, 4.0 * largest * f64::from(f32::EPSILON)))
@@ -182,7 +179,7 @@ fn literal_value(literal: Literal, dtype: DType) -> f64 {
     }
 }
 
-/// Size as a number: the nearest float, or an integer that must fit.
+/// Nearest float, or an integer that must fit.
 fn size_value(size: usize, dtype: DType) -> Result<f64, InterpError> {
     let largest = match dtype {
         DType::I32 => i32::MAX as usize,

@@ -1,8 +1,8 @@
 //! Kernel IR: typed expressions and statements that generators build, and a printer for WGSL.
 //!
-//! A [`Val`] is a typed expression in an [`Arena`]: a copyable handle with arithmetic operators. A [`Block`] is a list of
-//! statements; closures build nested blocks. Nothing is bound to a name unless the generator asks for it ([`Block::bind`]): an
-//! expression that is used twice is printed twice. Only [`print`](mod@print) knows the syntax of WGSL.
+//! A [`Val`] is a typed expression in an [`Arena`]: a copyable handle with arithmetic operators. A [`Block`] is a list
+//! of statements; closures build nested blocks. Only [`Block::bind`] binds a name: an expression used twice is printed
+//! twice. Only [`print`](mod@print) knows the syntax of WGSL.
 //!
 //! ```text
 //! b.return_if(row.ge(rows) | column.ge(columns));
@@ -12,7 +12,7 @@
 //! });
 //! ```
 //!
-//! Not here: which kernels there are (`wgsl`).
+//! Not here: the kernels themselves (`wgsl`).
 
 mod block;
 mod function;

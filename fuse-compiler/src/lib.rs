@@ -4,8 +4,8 @@
 //! tokens -> syntax::ast -> graph -> fusion groups -> schedules -> wgsl -> validated artifact
 //! ```
 //!
-//! `front` calls all stages up to the graph, `compile` all stages after it. Programs that compile while they run leave
-//! out the feature `validate`, and with it naga: wgpu validates there.
+//! `front` calls all stages up to the graph, `compile` the rest. Programs that compile while they run leave out the
+//! feature `validate`, and with it naga: wgpu validates there.
 
 pub mod arena;
 pub mod compile;

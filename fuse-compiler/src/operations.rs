@@ -1,8 +1,8 @@
 //! Table of pointwise operations, one row each, read by every stage.
 //!
-//! A row contains an operation's definition, derivative in f64, accuracy, cost, WGSL and WebNN; name, operator and
-//! dtypes come from [`fuse_artifact::operations`]. A new operation is a signature there and a row of `unary` or
-//! `binary`. The stage `grad` has the derivatives that programs compute.
+//! A row has definition, derivative in f64, accuracy, cost, WGSL and WebNN; name, operator and dtypes come from
+//! [`fuse_artifact::operations`]. A new operation is a signature there and a row of `unary` or `binary`. `grad` has the
+//! derivatives that programs compute.
 
 mod binary;
 pub(crate) mod functions;
@@ -14,38 +14,37 @@ pub use binary::{Binary, BinaryOp, Spread};
 pub use fuse_artifact::DTypes;
 pub use unary::{Turns, Unary, UnaryOp};
 
-/// Cost of an exponential, in additions.
+/// In additions.
 pub const TRANSCENDENTAL: u32 = 8;
 
 /// Error bound around the exact outcome `f = f(x)`, in units of `u = 2^-23`.
 ///
-/// The bound is `u·(result·|f| + growth·|x·f| + argument·|x| + pole·|x|·f²) + absolute`. One unit in the last place is
-/// at most `u` relative.
+/// It is `u·(result·|f| + growth·|x·f| + argument·|x| + pole·|x|·f²) + absolute`; an ulp is at most `u` relative.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Accuracy {
     /// Ulps of the result.
     pub result: f64,
-    /// Ulps of the result per unit of the argument (exponentials).
+    /// Ulps of the result per unit of argument (exponentials).
     pub growth: f64,
-    /// Ulps of the argument (where the result cancels, or the argument is reduced by a period).
+    /// Ulps of the argument (cancellation, reduction by a period).
     pub argument: f64,
-    /// Effect of an ulp of the argument on the result near a pole.
+    /// Effect of the argument's ulp near a pole.
     pub pole: f64,
-    /// Absolute error (where the result passes zero, but the approximation does not).
+    /// Absolute error (zeros of the result).
     pub absolute: f64,
 }
 
-/// One unit in the last place of a number near 1.
+/// Unit in the last place of a number near 1.
 pub const ULP: f64 = 1.0 / 8_388_608.0;
 
-/// An intermediate below the normal range may be flushed, which a factor of up to 100 magnifies.
+/// A flushed intermediate, magnified by a factor of up to 100.
 const FLUSHED: f64 = 2e-36;
 
 impl Accuracy {
-    /// No error.
+    /// Exact.
     pub const EXACT: Self = Self { result: 0.0, growth: 0.0, argument: 0.0, pole: 0.0, absolute: 0.0 };
 
-    /// Error in ulps of the result.
+    /// Ulps of the result.
     pub const fn ulps(result: f64) -> Self {
         Self { result, ..Self::EXACT }
     }
@@ -65,28 +64,26 @@ impl Accuracy {
 
 /// WGSL of an operation on floats.
 ///
-/// Placeholders: `$x` and `$y` are the operands, `$T` is the float type (`f32` or `vec4<f32>`). `$U`, `$I` and `$B` are
-/// the `u32`, `i32` and `bool` types of the same width, `$V` is the operands' type. `$S` is the suffix of function
-/// names (`1` or `4`).
+/// `$x` and `$y` are the operands, `$V` their type, `$T` the float type (`f32` or `vec4<f32>`). `$U`, `$I` and `$B` are
+/// the `u32`, `i32` and `bool` types of the same width, `$S` the suffix of function names (`1` or `4`).
 #[derive(Clone, Copy, Debug)]
 pub enum Wgsl {
     /// Expression.
     Text(&'static str),
-    /// Function of the shader's library, by its name without `fuse_`.
+    /// Function of the shader's library, without `fuse_`.
     Library(&'static str),
-    /// Separate function, named as the operation.
+    /// Function named as the operation.
     Function(Function),
 }
 
-/// Function that a shader contains if it is called.
+/// Function of shaders that call it.
 #[derive(Clone, Copy, Debug)]
 pub struct Function {
-    /// Functions that it calls, by their names without `fuse_`: of operations or of the library.
+    /// Callees without `fuse_`: operations or library functions.
     pub needs: &'static [&'static str],
-    /// Statements between the braces.
+    /// Statements.
     pub body: &'static str,
-    /// Statements for programs that ask for fast functions. They ignore cancellation near zero, NaN and large
-    /// arguments.
+    /// Statements of fast functions, which ignore cancellation near zero, NaN and large arguments.
     pub fast: Option<&'static str>,
 }
 
@@ -100,37 +97,36 @@ impl Function {
     }
 }
 
-/// Integer form of an operation. `i64` holds all values, which wrap to their dtype afterwards.
+/// Integer form. `i64` values wrap to their dtype afterwards.
 #[derive(Clone, Copy, Debug)]
 pub struct Integer<F> {
     /// Definition.
     pub value: F,
-    /// WGSL for `i32` and for `u32`. Empty for a dtype that the operation does not take.
+    /// WGSL for `i32` and `u32`; empty for unsupported dtypes.
     pub wgsl: [&'static str; 2],
 }
 
-/// WebNN of an operation.
+/// WebNN counterpart.
 #[derive(Clone, Copy, Debug)]
 pub enum WebNn {
     /// Method of `MLGraphBuilder`.
     Method(&'static str),
-    /// Several methods, or options. In `f32`, so that `f16` is rounded once.
+    /// Several methods, or options, in `f32`: `f16` is rounded once.
     Composite(fn(&mut dyn MlBuilder, u16) -> u16),
-    /// No counterpart in WebNN.
+    /// No counterpart.
     Missing,
 }
 
-/// Builder for [`WebNn::Composite`]. Operands are numbered.
+/// Builder for [`WebNn::Composite`] with numbered operands.
 pub trait MlBuilder {
-    /// Calls a method with these operands.
+    /// Calls a method.
     fn call(&mut self, method: &'static str, operands: &[u16]) -> u16;
-    /// Calls a method with one operand, and options.
+    /// Calls a method with options.
     fn with_options(&mut self, method: &'static str, x: u16, options: &[(&'static str, f64)]) -> u16;
     /// Adds a number.
     fn number(&mut self, value: f64) -> u16;
 }
 
-/// Defines the enumeration of a table's operations, with their rows.
 macro_rules! table {
     ($(#[$outer:meta])* $enum:ident: $row:ty { $($(#[$doc:meta])* $variant:ident = $value:expr,)* }) => {
         $(#[$outer])*
@@ -138,21 +134,21 @@ macro_rules! table {
         pub enum $enum { $($(#[$doc])* $variant,)* }
 
         impl $enum {
-            /// All operations, in order.
+            /// All operations.
             pub const ALL: &[Self] = &[$(Self::$variant,)*];
 
-            /// Row of the operation.
+            /// Row.
             pub fn row(self) -> &'static $row {
                 static ROWS: &[$row] = &[$($value,)*];
                 &ROWS[self as usize]
             }
 
-            /// Name in the language and in prints.
+            /// Name in the language.
             pub fn name(self) -> &'static str {
                 self.row().name
             }
 
-            /// True if operands may have this dtype.
+            /// True for supported dtypes.
             pub fn takes(self, dtype: DType) -> bool {
                 self.row().takes.contains(dtype)
             }
@@ -161,7 +157,7 @@ macro_rules! table {
 }
 use table;
 
-/// Separate shader function of the operation with this name.
+/// Shader function of this name.
 pub fn function(name: &str) -> Option<(Signature, Function)> {
     let unary = UnaryOp::ALL.iter().map(|op| op.row()).map(|row| (row.name, row.signature(), row.wgsl));
     let binary = BinaryOp::ALL.iter().map(|op| op.row()).map(|row| (row.name, row.signature(), row.wgsl));
@@ -171,7 +167,7 @@ pub fn function(name: &str) -> Option<(Signature, Function)> {
     })
 }
 
-/// Parameters and result of a shader function.
+/// Parameters and result.
 pub type Signature = &'static str;
 
 #[cfg(test)]
@@ -240,7 +236,7 @@ mod tests {
             for (x, y) in [(1.3, 0.7), (0.8, 2.1), (2.3, -0.9), (-2.1, 1.4)] {
                 let expected = [difference(|step| value(x + step, y)), difference(|step| value(x, y + step))];
                 for (found, expected) in slopes(x, y).into_iter().zip(expected).filter(|_| !value(x, y).is_nan()) {
-                    // A power of a negative number has no derivative by its exponent.
+                    // Powers of negative numbers have no derivative by the exponent.
                     let alike = near(found, expected) || found.is_nan() && expected.is_nan();
                     assert!(alike, "{}({x}, {y}): {found}, expected {expected}", op.name());
                 }

@@ -1,4 +1,4 @@
-//! Human-readable plan of a function: groups with reads and writes, saved bytes, refusals.
+//! Human-readable plan: groups with reads and writes, saved bytes, refusals.
 
 use std::collections::BTreeSet;
 
@@ -15,10 +15,10 @@ use crate::{
     graph::{Graph, NodeId, Op, Param, TensorType},
 };
 
-/// Describes how `graph`, possibly a rewrite of `written`, was partitioned into `groups`.
+/// Describes how `graph`, possibly a rewrite of `written`, was partitioned.
 pub fn describe(graph: &Graph, written: &Graph, groups: &Groups, kernels: &[Kernel]) -> Plan {
     let plan_groups = groups.groups.iter().zip(kernels).map(|(group, kernel)| {
-        // Costs of single operations are meaningless for a rewritten graph.
+        // Single operations of a rewritten graph have no meaningful cost.
         let saves = if graph.nodes.len() == written.nodes.len() { saves(graph, group) } else { String::new() };
         PlanGroup { saves: saves.into(), ..describe_group(graph, group, kernel) }
     });
@@ -39,8 +39,8 @@ pub fn describe(graph: &Graph, written: &Graph, groups: &Groups, kernels: &[Kern
     }
 }
 
-/// Temporaries kept between forward and backward pass. A gradient kernel reads them, and they contain no gradient
-/// operations or are an attention's row statistics.
+/// Temporaries kept for the backward pass: read by a gradient kernel, without gradient operations or an attention's row
+/// statistics.
 fn kept<'a>(graph: &Graph, groups: &'a Groups) -> Vec<&'a Store> {
     let backward = |group: &&Group| group.nodes.iter().any(|&node| graph.is_of_gradient(node));
     let read: BTreeSet<Slot> = groups
@@ -127,7 +127,7 @@ fn describe_group(graph: &Graph, group: &Group, kernel: &Kernel) -> PlanGroup {
     }
 }
 
-/// One-line summary: dispatches and assumptions.
+/// One line: dispatches and assumptions.
 pub fn summary(function: &Function) -> Text {
     let kernels: Vec<&str> = function.kernels.iter().map(|k| k.name.rsplit('.').next().unwrap_or(&k.name)).collect();
     let size = |size: &Size| size.display(|id| function.symbol_name(id)).to_string();
@@ -164,7 +164,7 @@ fn bytes(ty: &TensorType) -> Size {
     ty.elements().mul(&Size::constant(ty.dtype.bytes()))
 }
 
-/// Bytes that the groups read (each buffer once per group) and write.
+/// Reads (each buffer once per group) and writes.
 fn fused_bytes(graph: &Graph, groups: &Groups) -> Size {
     groups.groups.iter().fold(Size::default(), |sum, group| sum.add(&group_bytes(graph, group)))
 }
@@ -191,7 +191,6 @@ fn operation_bytes(graph: &Graph, id: NodeId) -> Size {
     reads.fold(bytes(&node.ty), |sum, x| sum.add(&bytes(&graph.nodes[*x].ty)))
 }
 
-/// Materialized source of an operand, behind reshapes and broadcasts, which cost nothing.
 fn memory_source(graph: &Graph, mut node: NodeId) -> NodeId {
     while let Op::Reshape(x) | Op::Broadcast(x) = graph.nodes[node].op {
         node = x;

@@ -1,7 +1,7 @@
 //! Schedule families: the legal ways to run a group.
 //!
-//! Input: a fusion group. Output: its schedules with their requirements on strides and sizes. The launch selects one by
-//! sizes and adapter. Not here: shaders (`wgsl`).
+//! Input: a fusion group. Output: its schedules with requirements on strides and sizes. The launch selects one by sizes
+//! and adapter. Not here: shaders (`wgsl`).
 
 pub mod attention;
 pub mod contraction;
@@ -14,6 +14,6 @@ pub mod reduction;
 pub mod verify;
 pub mod weighted_sum;
 
-/// Maximum loop rounds of an invocation that walks a whole operand by itself. Mesa's lavapipe silently ends an
-/// invocation's loops after 65535 rounds in total. Longer loops are worth sharing anyway.
+/// Maximum loop rounds of an invocation that walks an operand alone. Mesa's lavapipe silently ends an invocation's
+/// loops after 65535 rounds in total. Longer loops are worth sharing anyway.
 const ROUNDS_ALONE: u32 = 1 << 15;

@@ -1,4 +1,4 @@
-//! Parser: tokens to `ast`. Checks grammar only, and recovers from errors so that one does not hide another.
+//! Parser: tokens to `ast`. Checks grammar only, and recovers from errors.
 
 pub mod ast;
 mod attributes;

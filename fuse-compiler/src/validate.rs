@@ -1,6 +1,6 @@
-//! Validates WGSL with naga, with exactly the capabilities that the variant declares.
+//! Validates WGSL with naga, with exactly a variant's capabilities.
 //!
-//! A rejection is a compiler bug, never a user error.
+//! A rejection is a compiler bug.
 
 use std::{
     collections::HashSet,
@@ -13,7 +13,7 @@ use naga::valid::{Capabilities, ValidationFlags, Validator};
 
 /// Cache of valid shaders, by a 128-bit hash of source and features.
 ///
-/// Editors expand a macro at every pause, and naga takes most of an expansion's time.
+/// naga takes most of the time of an expansion, and editors expand at every pause.
 #[derive(Debug, Default)]
 pub struct Valid(Mutex<HashSet<[u64; 2]>>);
 
@@ -55,14 +55,14 @@ pub fn parse(wgsl: &str, features: Features) -> Result<naga::Module, String> {
     naga::front::wgsl::Frontend::new_with_options(options).parse(wgsl).map_err(|error| error.emit_to_string(wgsl))
 }
 
-/// A validator of modules for an adapter with these capabilities.
+/// Validator for an adapter with these capabilities.
 pub fn validator(capabilities: Capabilities) -> Validator {
     Validator::new(ValidationFlags::all(), capabilities)
 }
 
-/// Capabilities of naga for an adapter with these features.
+/// naga's capabilities for these features.
 pub fn capabilities(features: Features) -> Capabilities {
-    // `unpack2x16float` exists in all of WebGPU, and natively except on OpenGL.
+    // In all of WebGPU, and natively except on OpenGL.
     let mut capabilities = Capabilities::SHADER_FLOAT16_IN_FLOAT32;
     if features.f16 {
         capabilities |= Capabilities::SHADER_FLOAT16;

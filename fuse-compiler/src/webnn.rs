@@ -1,9 +1,9 @@
-//! Lowers a graph of a `#[webnn]` function to calls of a WebNN `MLGraphBuilder`.
+//! Lowers a `#[webnn]` function's graph to calls of a WebNN `MLGraphBuilder`.
 //!
 //! Input: a [`Graph`]. Output: an [`MlGraph`], or the operations that WebNN lacks. An operation maps only if WebNN
-//! defines the same values. The backend may differ in rounding of `f16`, order of sums and integer overflow only.
+//! defines the same values, up to rounding of `f16`, order of sums and integer overflow.
 //!
-//! Booleans are `uint8` in WebNN. Inputs and results keep their 32-bit words in memory.
+//! Booleans are `uint8`. Inputs and results keep their 32-bit words in memory.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +18,7 @@ use crate::{
 /// Operation that WebNN cannot run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Missing {
-    /// Position in the source.
+    /// Source position.
     pub span: Span,
     /// Operation and reason, for example `` `atan`, which WebNN does not have ``.
     pub what: String,
@@ -27,7 +27,7 @@ pub struct Missing {
 /// Lowers a function's graph to WebNN calls.
 ///
 /// # Errors
-/// All operations without a counterpart, in evaluation order.
+/// Operations without a counterpart, in evaluation order.
 pub fn lower(graph: &Graph) -> Result<MlGraph, Vec<Missing>> {
     let mut calls = Calls::default();
     let mut missing = vec![];
@@ -37,7 +37,7 @@ pub fn lower(graph: &Graph) -> Result<MlGraph, Vec<Missing>> {
             Ok(operand) => drop(calls.of.insert(id, operand)),
             Err(what) => {
                 missing.push(Missing { span: node.span, what });
-                // Placeholder, so that the operations that read it are checked, too.
+                // Placeholder, so that readers are checked, too.
                 calls.of.insert(id, 0);
             }
         }
@@ -72,7 +72,6 @@ fn needed(graph: &Graph) -> BTreeSet<NodeId> {
     needed
 }
 
-/// Operands of the WebNN call. Pointwise operations broadcast implicitly if one operand has the full shape.
 fn operands(graph: &Graph, op: &Op) -> Vec<NodeId> {
     let mut operands = op.operands();
     if !matches!(op, Op::Binary(..) | Op::Compare(..) | Op::Select { .. }) {
@@ -94,7 +93,7 @@ fn operands(graph: &Graph, op: &Op) -> Vec<NodeId> {
 struct Calls {
     operands: Vec<MlOperand>,
     of: BTreeMap<NodeId, u16>,
-    /// Operands by parameter: input names must be unique.
+    /// By parameter: input names must be unique.
     inputs: BTreeMap<u16, u16>,
 }
 
@@ -162,7 +161,6 @@ impl Calls {
         operand
     }
 
-    /// Adds a separate operand for a result, in the dtype that it has in memory.
     fn result(&mut self, operand: u16, node: &Node, results: &[u16]) -> u16 {
         if node.ty.dtype == DType::Bool {
             return self.operand(MlOp::Cast(operand), DType::U32, node.ty.shape.clone());
@@ -218,7 +216,6 @@ impl Calls {
 
     fn operand(&mut self, op: MlOp, dtype: DType, shape: Vec<Size>) -> u16 {
         self.operands.push(MlOperand { op, dtype, shape: shape.into() });
-        // More than 65535 operands are an error anyway.
         (self.operands.len() - 1) as u16
     }
 }

@@ -1,9 +1,10 @@
-//! WGSL: the text of every variant of a kernel.
+//! WGSL of every variant of a kernel.
 //!
-//! Input: a fusion group and a schedule of its family. Output: [`fuse_artifact::Pass`]es, whose
-//! uniform words and bindings are collected while the text is written, so that they cannot disagree.
-//! Invariant: a shader reads and writes only inside the tensors it binds (or the padding to 16 bytes that
-//! every buffer has), whatever the sizes, since bounds checks are off natively.
+//! Input: a fusion group and a schedule of its family. Output: [`fuse_artifact::Pass`]es. Uniform words and bindings
+//! are collected during emission, so that they cannot disagree with the source.
+//!
+//! Invariant: a shader stays inside the tensors it binds (and every buffer's padding to 16 bytes) whatever the sizes,
+//! since bounds checks are off natively.
 //!
 //! Not here: which schedules a kernel has (`schedule`).
 

@@ -1,8 +1,8 @@
 //! ggml's blocks: bytes to `f32` values and back.
 //!
-//! Input of [`decode`]: whole blocks of one [`BlockType`]. Output: their values in element order. The formulas are
-//! those of ggml's reference functions (`dequantize_row_*`, `quantize_row_*_ref`), with the same `f32` operations in
-//! the same order. Results are bit-identical to a build of ggml without fused multiply-adds.
+//! Input of [`decode`]: whole blocks of one [`BlockType`]. Output: their values in order. The formulas are those of
+//! ggml's reference functions (`dequantize_row_*`, `quantize_row_*_ref`), with the same `f32` operations in the same
+//! order: bit-identical to ggml without fused multiply-adds.
 
 mod block;
 mod block_type;
@@ -21,10 +21,10 @@ pub use block_type::BlockType;
 pub(crate) use coded::codes;
 pub use encode::encode;
 
-/// Elements of a super-block: ggml's `QK_K`.
+/// ggml's `QK_K`.
 const SUPER: usize = 256;
 
-/// Elements of a small block: ggml's `QK4_0`, `QK4_1`, `QK5_0`, `QK5_1` and `QK8_0`.
+/// ggml's `QK4_0` to `QK8_0`.
 const SMALL: usize = 32;
 
 /// Error of decoding or encoding blocks.
@@ -33,7 +33,7 @@ pub enum Error {
     /// The bytes are not whole blocks.
     #[error("{ty}: expected a multiple of {block_bytes} bytes, found {found}")]
     PartialBlock {
-        /// The type of the blocks.
+        /// Type of the blocks.
         ty: BlockType,
         /// Bytes of one block.
         block_bytes: usize,
@@ -43,7 +43,7 @@ pub enum Error {
     /// The values do not fill whole blocks.
     #[error("{ty}: expected a multiple of {block_len} values, found {found}")]
     PartialValues {
-        /// The type of the blocks.
+        /// Type of the blocks.
         ty: BlockType,
         /// Values of one block.
         block_len: usize,
@@ -53,37 +53,36 @@ pub enum Error {
     /// The output slice does not match the input.
     #[error("{ty}: expected room for {expected} results, found {found}")]
     Output {
-        /// The type of the blocks.
+        /// Type of the blocks.
         ty: BlockType,
         /// Elements (or bytes) of the result.
         expected: usize,
         /// Length of the output slice.
         found: usize,
     },
-    /// There is no decoder for this type.
+    /// No decoder for this type.
     #[error("{ty}: expected a type that can be decoded to f32, found one that can only be listed")]
     NoDecoder {
-        /// The type.
+        /// Type.
         ty: BlockType,
     },
-    /// There is no encoder for this type.
+    /// No encoder for this type.
     #[error("{ty}: expected Q4_0, Q4_1, Q5_0, Q5_1 or Q8_0 to encode to")]
     NoEncoder {
-        /// The type.
+        /// Type.
         ty: BlockType,
     },
 }
 
-/// Same as `Display`, because a program prints this if its `main` returns the error.
+/// Same as `Display`, for a `main` that returns the error.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-/// Decodes whole blocks.
+/// Decodes n blocks of [`BlockType::block_bytes`] bytes to n times [`BlockType::block_len`] values.
 ///
-/// `bytes` holds n blocks of [`BlockType::block_bytes`] bytes, and `out` holds n times [`BlockType::block_len`] values.
 /// `f16` values are little endian. Scales that are not finite are decoded as they are.
 ///
 /// # Errors
@@ -113,7 +112,6 @@ pub fn decode(ty: BlockType, bytes: &[u8], out: &mut [f32]) -> Result<(), Error>
     Ok(())
 }
 
-/// Applies a block's formula to each block. Lengths were checked, so nothing remains.
 fn each<const BYTES: usize, const LEN: usize>(
     bytes: &[u8],
     out: &mut [f32],

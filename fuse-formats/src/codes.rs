@@ -1,15 +1,13 @@
 //! Common form of all quantized formats: codes, and a scale and an offset per run.
 //!
-//! Readers ([`blocks`](crate::blocks), [`packed`](crate::packed)) produce it; [`import`](crate::import) regroups it.
-//! Not here: storage layouts.
+//! [`blocks`](crate::blocks) and [`packed`](crate::packed) produce it; [`import`](crate::import) regroups it.
 
-/// Codes of a tensor. A code `q` means `q·scale + offset`, with those of its run.
+/// A code `q` means `q·scale + offset`, with those of its run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Codes {
     /// Bits per code: 2 to 8.
     pub(crate) bits: u32,
-    /// Neighbors along the packed axis that share a scale and an offset, at least 1. The last run of a line may be
-    /// shorter.
+    /// Neighbors along the packed axis that share a scale and an offset, at least 1. A line's last run may be shorter.
     pub(crate) run: usize,
     /// Row-major in the tensor's shape.
     pub(crate) codes: Vec<u8>,

@@ -1,11 +1,10 @@
 //! The GGUF container, versions 2 and 3, little endian: a view of bytes.
 //!
-//! Input: the bytes of a file. Output: [`Gguf`], whose metadata and tensors borrow them. Sources: llama.cpp's
-//! description of GGUF and its reader (`gguf_init_from_file`).
+//! [`Gguf`] borrows metadata and tensors. Sources: llama.cpp's description of GGUF and its reader
+//! (`gguf_init_from_file`).
 //!
-//! Files are untrusted. [`Gguf::parse`] walks the header once, in time proportional to its bytes, and checks every
-//! tensor's place. Parsed values therefore lie within the file, and later access cannot fail. Memory grows with the
-//! file's content, not with the counts that it claims.
+//! Files are untrusted. [`Gguf::parse`] walks the header once, in linear time, and checks every tensor's place, so
+//! later access cannot fail. Memory grows with the file's content, not with the counts that it claims.
 //!
 //! ```
 //! use fuse_formats::gguf::Gguf;
@@ -37,10 +36,10 @@ pub(crate) use error::short;
 pub use tensor::{MAX_RANK, Tensor, UnknownTensor};
 pub use value::{Array, MAX_DEPTH, Value, ValueType, Values};
 
-/// Bytes of the smallest metadata entry: the length of an empty key, a type, one byte.
+/// Smallest metadata entry: the length of an empty key, a type, one byte.
 const MIN_ENTRY: u64 = 8 + 4 + 1;
 
-/// Bytes of the smallest tensor description: the length of an empty name, a rank of 0, a type, an offset.
+/// Smallest tensor description: the length of an empty name, a rank of 0, a type, an offset.
 const MIN_TENSOR: u64 = 8 + 4 + 4 + 8;
 
 /// Alignment of files without [`ALIGNMENT`].
@@ -56,14 +55,13 @@ pub struct Gguf<'a> {
     metadata: BTreeMap<&'a str, Value<'a>>,
     tensors: Vec<Tensor<'a>>,
     unknown: Vec<UnknownTensor<'a>>,
-    /// Index of each tensor by name.
     names: BTreeMap<&'a str, usize>,
 }
 
 impl<'a> Gguf<'a> {
-    /// Parses and checks the header of a file in memory (read, mapped, or fetched).
+    /// Parses and checks the header of a file in memory.
     ///
-    /// Gaps between tensors are ignored, but tensors must not overlap. Tensors of unknown type are listed separately
+    /// Gaps between tensors are ignored; overlaps are errors. Tensors of unknown type are listed separately
     /// ([`Gguf::unknown_tensors`]).
     ///
     /// # Errors
@@ -105,12 +103,12 @@ impl<'a> Gguf<'a> {
         self.alignment
     }
 
-    /// The metadata, ordered by key.
+    /// Metadata, ordered by key.
     pub fn metadata(&self) -> impl ExactSizeIterator<Item = (&'a str, &Value<'a>)> {
         self.metadata.iter().map(|(&key, value)| (key, value))
     }
 
-    /// The value of a metadata key.
+    /// Value of a metadata key.
     pub fn get(&self, key: &str) -> Option<&Value<'a>> {
         self.metadata.get(key)
     }
@@ -125,7 +123,7 @@ impl<'a> Gguf<'a> {
         &self.unknown
     }
 
-    /// The tensor of this name, if its type is known.
+    /// Tensor of this name, if its type is known.
     pub fn tensor(&self, name: &str) -> Option<&Tensor<'a>> {
         self.names.get(name).and_then(|&i| self.tensors.get(i))
     }
@@ -133,7 +131,7 @@ impl<'a> Gguf<'a> {
 
 /// Reads a whole file into memory, parses it, and returns the result of `read`.
 ///
-/// Map models larger than the memory instead, and pass them to [`Gguf::parse`].
+/// Map models larger than the memory, and pass them to [`Gguf::parse`].
 ///
 /// # Errors
 /// [`Error::Io`] if the file cannot be read, else as [`Gguf::parse`].

@@ -1,7 +1,7 @@
 //! Lossless import of other toolchains' weights as [`Quantized`]: kernels compute with the original codes and scales.
 //!
-//! Input: a GGUF tensor, ggml blocks, or the arrays of a packed matrix. Output: a host tensor with groups along the
-//! input's width K, for kernels that dequantize on load (`q4[N, K]` with `axis = 1`, `q4[K, N]`).
+//! Output: a host tensor with groups along the input's width K, for kernels that dequantize on load (`q4[N, K]` with
+//! `axis = 1`, `q4[K, N]`).
 //!
 //! | from | becomes | shape, packed axis | a group is |
 //! |---|---|---|---|
@@ -15,18 +15,17 @@
 //! | `MatMulNBits` of 2, 4, 8 bits | `q2`, `q4`, `q8` | `[N, K]`, 1 | the format's |
 //! | BitNet | `q2` | `[N, K]`, 1 | all of K |
 //!
-//! **Groups.** Groups of [`Quantized`] span the packed axis, or are multiples of 32 that divide it. Runs of another
-//! multiple of 32 with a shorter last run become smaller groups that divide the axis. Runs of 16 (or 8, 4, 2, 1) become
-//! groups of 32 if their scales and offsets are equal, as in zero tensors. Otherwise the result is [`Error::Runs`]:
-//! decode to `f32` and quantize again with [`fuse_quantize::quantize`].
+//! **Groups** span the packed axis, or are multiples of 32 that divide it. Other multiples of 32, whose last run is
+//! shorter, become smaller groups that divide the axis. Runs of 16 (or 8, 4, 2, 1) become groups of 32 if their scales
+//! and offsets are equal, as in zero tensors. Otherwise the result is [`Error::Runs`]: decode to `f32` and quantize
+//! with [`fuse_quantize::quantize`].
 //!
 //! **Exactness.** [`Quantized::dequantize`] is bit-identical to the format's own decoder, except for the sign of zeros:
-//! `-0.0` (a code at the zero point of a negative scale) may become `+0.0`. The reason: scales are `f16`, times
-//! integers of at most 7 bits in K-quants (or any `f32` with BitNet's codes 0, 1 and 2). Products of codes and scales
-//! are exact in `f32`, so each format rounds at most once, in the same place, even with fused multiply-adds. One
-//! exception: `MatMulNBits` with `f32` scales is exact if they have at most 16 significant bits, as `f16`,
-//! `bfloat16` and powers of two have. Otherwise values differ from the operator's by at most `3·2^(bits - 24)` times
-//! the scale, about 3e-6 of it with 4 bits.
+//! `-0.0` (a code at the zero point of a negative scale) may become `+0.0`. Scales are `f16`, times integers of at most
+//! 7 bits in K-quants (or any `f32` with BitNet's codes 0, 1 and 2). So products of codes and scales are exact in
+//! `f32`, and each format rounds at most once, in the same place. One exception: `MatMulNBits` with `f32` scales is
+//! exact only if these have at most 16 significant bits, as `f16`, `bfloat16` and powers of two. Otherwise values
+//! differ from the operator's by at most `3·2^(bits - 24)` times the scale, about 3e-6 with 4 bits.
 //!
 //! **Scales** are stored as `f16` if it holds all scales and offsets exactly, else as `f32`.
 //!
@@ -74,7 +73,7 @@ use crate::{
     packed::{AwqArrays, AwqLayout, BitNetLayout, BitNetScale, GptqArrays, GptqLayout, NBitsArrays, NBitsLayout},
 };
 
-/// A GGUF tensor, packed along its last axis: the inputs of a linear layer's weights `[outputs, inputs]`.
+/// A GGUF tensor, packed along its last axis: the inputs of weights `[outputs, inputs]`.
 ///
 /// # Errors
 /// As [`blocks()`], naming the tensor.
@@ -83,7 +82,7 @@ pub fn tensor(tensor: &Tensor<'_>) -> Result<Quantized, Error> {
     import_blocks(format!("tensor `{name}`"), tensor.block_type(), tensor.shape(), tensor.bytes())
 }
 
-/// Whole ggml blocks: `bytes` holds the rows of a tensor of `shape`, packed along its last axis.
+/// Whole ggml blocks: the rows of a tensor of `shape`, packed along its last axis.
 ///
 /// # Errors
 /// [`Error::Type`] for a type without codes and scales, [`Error::Row`], [`Error::Bytes`] or [`Error::Empty`].
@@ -112,9 +111,8 @@ fn import_blocks(what: String, ty: BlockType, shape: &[usize], bytes: &[u8]) -> 
 /// A GPTQ matrix: `[K, N]`, packed along K.
 ///
 /// # Errors
-/// [`Error::Packed`] as for [`GptqLayout::decode`]. [`Error::RowOrder`] if `g_idx` reorders rows, as quantization by
-/// activation order does. [`Error::Runs`] for groups other than all of K or a multiple of 32. [`Error::Quantized`] for
-/// scales that are not finite.
+/// [`Error::Packed`] as for [`GptqLayout::decode`]. [`Error::RowOrder`] if `g_idx` reorders rows. [`Error::Runs`] for
+/// groups other than all of K or a multiple of 32. [`Error::Quantized`] for scales that are not finite.
 pub fn gptq(layout: &GptqLayout, arrays: &GptqArrays<'_>) -> Result<Quantized, Error> {
     let what = || "GPTQ matrix".to_owned();
     let codes = layout.codes(arrays).map_err(|error| Error::Packed { what: what(), error })?;
@@ -139,9 +137,8 @@ pub fn awq(layout: &AwqLayout, arrays: &AwqArrays<'_>) -> Result<Quantized, Erro
     groups::quantized(what(), codes, &[layout.k, layout.n], 0)
 }
 
-/// A `MatMulNBits` matrix: `[N, K]`, packed along K.
-///
-/// Exact for scales of at most 16 significant bits; see the [module](self) for others.
+/// A `MatMulNBits` matrix: `[N, K]`, packed along K. Exact for scales of at most 16 significant bits (see the
+/// [module](self)).
 ///
 /// # Errors
 /// [`Error::Packed`] as for [`NBitsLayout::decode`]. [`Error::Runs`] for blocks of 16 unless equal in pairs, or if the

@@ -4,15 +4,12 @@
 //!
 //! - [`gguf`] reads llama.cpp's container: metadata, and tensors by name.
 //! - [`blocks`] decodes and encodes ggml's block types, which such files contain.
-//! - [`packed`] reads and writes the packed arrays of GPTQ, AWQ, ONNX Runtime and BitNet, passed as slices. Their
-//!   containers (safetensors, ONNX) are not read here.
+//! - [`packed`] reads and writes the arrays of GPTQ, AWQ, ONNX Runtime and BitNet, but not their containers.
 //! - [`import`] converts them losslessly to [`fuse_quantize::Quantized`]: kernels compute with the original codes and
 //!   scales.
 //!
-//! Every input may be hostile: the result is a value, or an error that names what was expected and found. Nothing here
-//! panics on input, and no allocation trusts a count in a file.
-//!
-//! Not here: file systems (except [`gguf::open`] natively), devices, kernels, and quantization (`fuse-quantize`).
+//! Every input may be hostile: errors name what was expected and found, nothing panics, and no allocation trusts a
+//! count. Not here: file systems (except [`gguf::open`] natively), devices, kernels, and quantization.
 
 #![forbid(unsafe_code)]
 

@@ -1,9 +1,8 @@
-//! Packed weight matrices of other toolchains: arrays of words, scales and zero points to `f32` values, and codes to
-//! words.
+//! Packed weight matrices of other toolchains: words, scales and zero points to `f32` values, and codes to words.
 //!
-//! Input: row-major slices with the sizes of a layout. Output: values of shape `[K, N]` ([`GptqLayout`], [`AwqLayout`])
-//! or `[N, K]` ([`NBitsLayout`], [`BitNetLayout`]); K is the input's width, N the output's. Products of `f16` scales
-//! and code differences are exact in `f32`; `f32` scales round once, as in the toolchain.
+//! Slices are row-major. Values are `[K, N]` ([`GptqLayout`], [`AwqLayout`]) or `[N, K]` ([`NBitsLayout`],
+//! [`BitNetLayout`]); K is the input's width, N the output's. Products of `f16` scales and code differences are exact
+//! in `f32`; `f32` scales round once, as in the toolchain.
 
 mod awq;
 mod bitnet;
@@ -27,7 +26,7 @@ pub enum Error {
     /// A slice has the wrong length.
     #[error("{argument}: expected {expected} elements, found {found}")]
     Length {
-        /// The argument.
+        /// Argument.
         argument: &'static str,
         /// Expected length by the layout.
         expected: usize,
@@ -37,7 +36,7 @@ pub enum Error {
     /// The format does not support a size of the layout.
     #[error("{argument}: expected {expected}, found {found}")]
     Size {
-        /// The size.
+        /// Size.
         argument: &'static str,
         /// Supported sizes.
         expected: &'static str,
@@ -53,7 +52,7 @@ pub enum Error {
     /// An element is out of range.
     #[error("{argument}[{index}]: expected {least} to {most}, found {found}")]
     Range {
-        /// The argument.
+        /// Argument.
         argument: &'static str,
         /// Index of the element.
         index: usize,
@@ -61,12 +60,12 @@ pub enum Error {
         least: i64,
         /// Largest valid value.
         most: i64,
-        /// The value.
+        /// Value.
         found: i64,
     },
 }
 
-/// Same as `Display`, because a program prints this if its `main` returns the error.
+/// Same as `Display`, for a `main` that returns the error.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

@@ -1,7 +1,7 @@
 //! Attention: one kernel per function, with memory linear in the sequence length (method of Dao et al. 2022).
 //!
-//! Queries are `[B, H, S, D]`, keys and values `[B, H, T, D]`, for `B` texts and `H` heads of size `D`. Scores are
-//! `q·kᵀ/√D`. A fully masked query gives NaN, as a softmax over no elements does.
+//! Queries are `[B, H, S, D]`, keys and values `[B, H, L, D]`, for `B` texts and `H` heads of size `D`; `L` is `S` in
+//! self-attention. Scores are `q·kᵀ/√D`. A fully masked query gives NaN, as a softmax over no elements.
 
 use fuse_macros::fuse;
 

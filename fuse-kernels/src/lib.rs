@@ -1,11 +1,11 @@
-//! Ready kernels for neural networks, each written with `fuse!`, for use or as examples.
+//! Kernels for neural networks, written with `fuse!`, for use or as examples.
 //!
-//! Most are generic over the element type (`f32` or `f16`; every kernel computes in `f32`). Weights are `[inputs,
-//! outputs]`, so that a layer is `x·w`. For weights stored `[outputs, inputs]`, as PyTorch does, use the functions that
-//! end in `_t`. Every function inlines into your own `fuse!` blocks: `use fuse_kernels::linear;` at their head.
+//! Most take `f32` or `f16`; all compute in `f32`. Weights are `[inputs, outputs]`, so that a layer is `x·w`. For
+//! weights stored `[outputs, inputs]`, as PyTorch does, use the functions that end in `_t`. Functions inline into your
+//! own `fuse!` blocks: `use fuse_kernels::linear;` at their head.
 //!
 //! # Errors
-//! Every function returns an error if shapes do not fit. It names the kernel, the argument, the expected and the found size.
+//! If shapes do not fit; it names the kernel, the argument, the expected and the found size.
 
 mod attention;
 mod elementwise;

@@ -1,4 +1,4 @@
-//! Losses, as numbers on the device (rank 0) that need no round trip.
+//! Losses: device numbers (rank 0), without a round trip.
 
 use fuse_macros::fuse;
 

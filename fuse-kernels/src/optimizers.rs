@@ -1,11 +1,11 @@
-//! Optimizer steps and gradient clipping, for vectors and, by names that end in `_matrix`, for matrices.
+//! Optimizer steps and gradient clipping, for vectors and (names in `_matrix`) matrices.
 //!
-//! Each step is one kernel, which returns the new parameters and the new state. In your own function it fuses with the
-//! gradient's computation: imported after `grad`, it is the epilogue of the product that computes a weight's gradient.
-//! `launch_into` keeps results in the buffers of another step.
+//! Each step is one kernel, which returns the new parameters and the new state. Called after `grad` in your own
+//! function, it is the epilogue of the product that computes the gradient. `launch_into` keeps results in the buffers
+//! of another step.
 //!
-//! Rates, decays and the step number are host numbers here. A function that calls these may take them as `f32[]`,
-//! tensors of one element. A captured sequence needs that, because it repeats the host numbers of its capture:
+//! Rates, decays and the step number are host numbers here. A calling function may take them as `f32[]`, tensors of one
+//! element. Captures need that, because they repeat host numbers:
 //!
 //! ```
 //! use fuse_macros::fuse;

@@ -1,9 +1,8 @@
 //! Layers with quantized weights, and attention over quantized keys and values.
 //!
-//! For each width (`q8`, `q4`, `q3`, `q2`, `q1`): products with weights in either order, linear layers with an
-//! activation, and attention over a cache. Activations are `f32` or `f16`; kernels dequantize weights as they read
-//! them. Weights are packed along the inputs: `QTensor::quantize` packs `[inputs, outputs]` so by default, and
-//! `[outputs, inputs]` with `QuantScheme::axis(1)`.
+//! For each width (`q8`, `q4`, `q3`, `q2`, `q1`). Activations are `f32` or `f16`; kernels dequantize on load. Weights
+//! are packed along the inputs: `QTensor::quantize` packs `[inputs, outputs]` so by default, and `[outputs, inputs]`
+//! with `QuantScheme::axis(1)`.
 
 use fuse_macros::fuse;
 

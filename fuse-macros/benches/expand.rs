@@ -1,10 +1,8 @@
 //! Time of `fuse!` per kernel: front end, compilation, naga's validation and quoting.
 //!
-//! `all` is the first expansion of a process. `again` is a later one of the same tokens, as in editors, whose shaders
-//! are known to be valid. `cargo bench -p fuse-macros` prints the shortest of several expansions of each program, to
-//! exclude other load of the machine, and fails if one exceeds its target. Outside of rustc the tokens are those of
-//! `proc_macro2` itself, which are slower than the compiler's. The last two programs are whole training steps, whose
-//! times are those of all their kernels.
+//! `all` is the first expansion of a process; `again` repeats it with shaders known to be valid, as editors do. `cargo
+//! bench -p fuse-macros` prints the shortest of several expansions and fails above a target. Tokens are
+//! `proc_macro2`'s, slower than the compiler's. Times of the last two programs, training steps, include all kernels.
 
 #[path = "../src"]
 mod macros {
@@ -28,7 +26,7 @@ use quote::quote;
 
 /// Maximum time of one kernel, in ms.
 const BAR: u64 = 25;
-/// Time spent on a program, which is expanded at least three times.
+/// Time per program, with at least three expansions.
 const MEASURED: Duration = Duration::from_secs(1);
 
 const PROGRAMS: [(&str, &str); 5] = [
@@ -45,8 +43,8 @@ const PROGRAMS: [(&str, &str); 5] = [
     ("matmul expression", "relu(matmul(x, w) + b + r)"),
 ];
 
-/// Training steps from their home files, with the optimizers that these import: name, source, and maximum time of the
-/// whole expansion, in ms.
+/// Training steps from their home files with the optimizers they import: name, source, maximum time of the expansion in
+/// ms.
 fn steps() -> [(&'static str, String, u64); 2] {
     let gradients = include_str!("../../benches/kernels/gradients.rs");
     let char_lm = include_str!("../../examples/char_lm.rs");
@@ -56,7 +54,6 @@ fn steps() -> [(&'static str, String, u64); 2] {
     ]
 }
 
-/// AdamW and a training step, the only public function.
 fn step(functions: &str) -> String {
     let adamw = between(include_str!("../../fuse-kernels/src/optimizers.rs"), "pub fn $adamw(", "            }\n");
     let of = |name, shape| format!("{}}}\n", adamw.replace("$adamw", name).replace(" $shape", shape));
@@ -97,7 +94,7 @@ fn main() -> ExitCode {
     if within || !measuring { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Prints the times of a program per part, by default per kernel. Returns the time of the first expansion.
+/// Prints times per part, by default per kernel. Returns the first expansion's.
 fn measured(name: &str, source: &str, parts: Option<u32>) -> Duration {
     let tokens: TokenStream = source.parse().expect("a program is tokens");
     let graphs = graphs(tokens.clone());
@@ -120,7 +117,6 @@ fn measured(name: &str, source: &str, parts: Option<u32>) -> Duration {
     all
 }
 
-/// Graphs of a block or an expression: one per kernel, as each of the programs is one kernel per dtype.
 fn graphs(tokens: TokenStream) -> Vec<Graph> {
     let instances = if front::is_items(&tokens) {
         front::items(tokens).functions.into_iter().flat_map(|function| function.instances).collect()

@@ -1,4 +1,4 @@
-//! Surroundings of an expansion: the compiled crate, the position of the call, and `FUSE_DUMP_DIR`.
+//! Surroundings of an expansion: crate, position of the call, and `FUSE_DUMP_DIR`.
 
 use std::{
     hash::{DefaultHasher, Hash, Hasher},
@@ -20,18 +20,16 @@ pub(crate) fn current() -> Context {
     Context { runtime, callback, place: place(), unique: unique(), dump: dump_directory(), valid: valid() }
 }
 
-/// Shaders validated by this process: rustc's, for a crate, or an editor's, for as long as it runs.
+/// Shaders validated by this process: rustc for a crate, or an editor.
 fn valid() -> &'static Valid {
     static VALID: LazyLock<Valid> = LazyLock::new(Valid::default);
     &VALID
 }
 
-/// Paths of the module `__private`, which holds all items that expansions name, and of `fuse!`, from the compiled
-/// crate.
+/// Paths of the module `__private`, which holds all items that expansions name, and of `fuse!`.
 ///
-/// The crate depends on `fuse-gpu`, or on `fuse-runtime` and `fuse-macros`, perhaps under other names. If no manifest
-/// names these crates (or there is no manifest), the paths are those of `fuse-gpu`, and rustc reports the missing
-/// crate.
+/// The crate depends on `fuse-gpu`, or on `fuse-runtime` and `fuse-macros`, perhaps renamed. If not, paths are those of
+/// `fuse-gpu`, and rustc reports the missing crate.
 fn paths() -> (TokenStream, TokenStream) {
     let gpu = crate_path("fuse-gpu", "fuse_gpu");
     let runtime = gpu.clone().or_else(|| crate_path("fuse-runtime", "fuse_runtime"));
@@ -50,8 +48,8 @@ fn crate_path(package: &str, itself: &str) -> Option<TokenStream> {
     Some(quote!(::#name))
 }
 
-/// Name part unique to this call of the macro, in all crates. The debug text of the call's span contains rustc's
-/// expansion number, which distinguishes the calls that a user's macro makes at one position.
+/// Name part unique to this call, in all crates. rustc's expansion number, in the span's debug text, tells apart calls
+/// that a user's macro makes at one position.
 fn unique() -> String {
     let mut hasher = DefaultHasher::new();
     for variable in ["CARGO_PKG_NAME", "CARGO_PKG_VERSION", "CARGO_CRATE_NAME"] {

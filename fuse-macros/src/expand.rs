@@ -1,12 +1,11 @@
-//! Expansion of `fuse!`, outside of rustc: from tokens to tokens.
+//! Expansion of `fuse!`, from tokens to tokens, outside of rustc.
 //!
 //! ```text
 //! tokens -> chain (imports) -> front (graphs, headers, diagnostics) -> compile (artifacts) -> items | expression -> tokens
-//!                 \-> the macro of an imported function                                   \-> fallback, where something is wrong
+//!                 \-> the macro of an imported function \-> fallback, where something is wrong
 //! ```
 //!
-//! The result is always tokens: diagnostics become `compile_error!`s, and a panic of the compiler is caught and
-//! reported like any other error.
+//! Diagnostics become `compile_error!`s; a panic of the compiler is caught and reported like them.
 
 mod artifact;
 mod chain;
@@ -48,12 +47,11 @@ use signature::Signature;
 pub(crate) struct Context {
     pub(crate) runtime: TokenStream,
     pub(crate) callback: TokenStream,
-    /// Position of the call, as a file name. Names the files of an expression.
+    /// Position of the call, as a file name.
     pub(crate) place: String,
-    /// Name part that no other call of the macro has.
+    /// Unique to this call of the macro.
     pub(crate) unique: String,
     pub(crate) dump: Option<PathBuf>,
-    /// Shaders that earlier expansions validated.
     pub(crate) valid: &'static Valid,
 }
 
@@ -72,11 +70,11 @@ impl Form {
     }
 }
 
-/// Block or expression to compile, with all its imports.
+/// Block or expression with all its imports.
 pub(crate) struct Source {
     tokens: TokenStream,
     form: Form,
-    /// Position in the author's source, as a file name.
+    /// As [`Context::place`].
     place: String,
 }
 
@@ -114,7 +112,7 @@ fn expand_items(source: Source, context: &Context) -> TokenStream {
     let items = front::items(source.tokens);
     let mut diagnostics: Vec<Diagnostic> = items.diagnostics.iter().cloned().collect();
     let mut names = BTreeSet::new();
-    // Two functions of one name are an error already. One of them is enough for the callers.
+    // Duplicates were reported. One is enough for the callers.
     let functions: Vec<(usize, &ItemFunction)> =
         items.functions.iter().enumerate().filter(|(_, one)| names.insert(one.header.name.to_string())).collect();
     let graphs: Vec<Vec<Compilation<'_>>> = functions.iter().map(|(_, function)| compilations(function)).collect();
@@ -122,7 +120,7 @@ fn expand_items(source: Source, context: &Context) -> TokenStream {
     let mut expanded = TokenStream::new();
     for ((index, function), graphs) in functions.into_iter().zip(&graphs) {
         let definitions = items.definitions(index, |name| companion::id(name, context));
-        // The macro comes first, because the module names it.
+        // The module names the macro.
         expanded.extend(companion::expand(&function.header, &definitions, context));
         let compiled = finished(graphs, &mut compiled, function.header.name.span(), context);
         expanded.extend(expand_function(function, compiled, &text, context, &mut diagnostics));
@@ -167,7 +165,7 @@ fn expand_function(
 
 type Instances<'a> = Vec<(&'a [DType], Function)>;
 
-/// Graphs to compile for a function: one for each choice of dtypes, then those that `#[differentiable]` adds.
+/// A graph for each choice of dtypes, then those of `#[differentiable]`.
 fn compilations(function: &ItemFunction) -> Vec<Compilation<'_>> {
     let own = instances(&function.instances, &function.header.name.to_string());
     own.into_iter().chain(Derivatives::graphs(function)).collect()
@@ -212,8 +210,7 @@ fn instances<'a>(instances: &'a [Instance], name: &str) -> Vec<Compilation<'a>> 
     instances.iter().map(of).collect()
 }
 
-/// Takes the artifacts of some graphs, the next in `compiled`, or their first failure. Failures are never the user's;
-/// they are reported at `place`.
+/// Next artifacts of `compiled`, or their first failure, reported at `place`. Failures are never the user's.
 fn finished(
     graphs: &[Compilation<'_>],
     compiled: &mut impl Iterator<Item = Result<Compiled, String>>,
@@ -231,7 +228,7 @@ fn finished(
         }
         Ok(compiled.function)
     };
-    // Takes all of them even after a failure, because the following ones belong to the next function.
+    // All, even after a failure: the following ones belong to the next function.
     let compiled: Vec<_> = compiled.take(graphs.len()).collect();
     graphs.iter().zip(compiled).map(finish).collect()
 }
@@ -268,7 +265,7 @@ fn internal(place: Span, message: &str) -> Diagnostic {
         .help("this is a mistake of `fuse!`, not of yours; please report it with the code that shows it")
 }
 
-/// Runs a stage of the compiler, and converts a panic to a message.
+/// Converts a panic of the compiler to a message.
 pub(crate) fn guard<T>(stage: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(stage)).map_err(|payload| panicked(&*payload))
 }
@@ -278,7 +275,7 @@ fn panicked(payload: &(dyn Any + Send)) -> String {
     format!("internal error: the compiler panicked: {}", text.unwrap_or("no message"))
 }
 
-/// Item that makes Cargo rebuild the crate when `FUSE_DUMP_DIR` changes.
+/// Makes Cargo rebuild the crate when `FUSE_DUMP_DIR` changes.
 fn rebuild_on_dump() -> TokenStream {
     quote!(
         const _: ::core::option::Option<&str> = ::core::option_env!("FUSE_DUMP_DIR");

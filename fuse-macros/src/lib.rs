@@ -1,7 +1,7 @@
 //! The `fuse!` macro: compiles tensor expressions to validated, fused WGSL while a crate builds.
 //!
-//! This crate only connects rustc with `fuse-compiler`: from tokens to wrappers around compiled artifacts, or to compile
-//! errors. The module `expand` works on `proc_macro2` tokens, so it runs outside of rustc, too.
+//! This crate connects rustc with `fuse-compiler`. The module `expand` works on `proc_macro2` tokens, so it runs
+//! outside of rustc, too.
 
 mod context;
 mod expand;
@@ -12,16 +12,17 @@ use proc_macro::TokenStream;
 
 /// Compiles tensor mathematics to GPU kernels.
 ///
-/// With functions, `fuse! { pub fn f(x: f32[M, K]) -> f32[M, K] { relu(x) } }` defines a Rust function `f` that takes
-/// and returns tensors. It also defines a module `f` with its kernels (`f::KERNELS`), its plan (`f::PLAN`) and
-/// `f::launch_into`. With an expression, `fuse!(relu(x + b))` launches on the variables in scope and is a `Result`.
+/// `fuse! { pub fn f(x: f32[M, K]) -> f32[M, K] { relu(x) } }` defines a Rust function `f` on tensors. It also defines
+/// a module `f` with `f::KERNELS`, `f::PLAN` and `f::launch_into`. `fuse!(relu(x + b))` launches on the variables in
+/// scope and is a `Result`.
 ///
 /// # Operations
 ///
 /// Operators are `+ - * / % -x`, comparisons, `&& || !`, on integers `& | ^ << >> !`, and `x as f16`; all others are
-/// calls. Options are named arguments. Axes are numbers, negative ones counted from the end, or names of dimensions
-/// (`axis = N`). Floats of `f16` are computed in `f32`. A literal takes the dtype of its context. It is an error if
-/// that dtype cannot represent it: an integer out of range, a float that would be 0 or infinite.
+/// calls. Options are named arguments. Axes are numbers (negative: from the end) or names of dimensions (`axis = N`).
+/// `f16` is computed in `f32`. A literal takes the dtype of its context: `select(c, 255, 0)` is `u32` where a `u32` is
+/// declared. An integer out of range, or a float that would become 0 or infinite, is an error. `f32::INFINITY`,
+/// `std::f32::consts::PI` and their like are literals, too.
 ///
 /// | pointwise | |
 /// |---|---|
@@ -43,13 +44,13 @@ use proc_macro::TokenStream;
 /// |---|---|
 /// | `matmul(a, b)` | `[.., M, K] × [.., K, N]`, batch dimensions broadcast; `dot` and `outer` for vectors |
 /// | `transpose(x)`, `permute(x, [0, 2, 1])` | swaps the last two axes; reorders axes |
-/// | `reshape(x, [B, H * D])`, `broadcast_to(x, [M, N])` | the same elements in another shape, where one size may be `-1` for the remaining elements; broadcast to a shape |
+/// | `reshape(x, [B, H * D])`, `broadcast_to(x, [M, N])` | the same elements in another shape, one size may be `-1` for the rest; broadcast to a shape |
 /// | `squeeze(x, axis = 0)`, `unsqueeze(x, axis = 0)` | removes, or adds, an axis of extent 1 |
 /// | `slice(x, axis = 1, start = 0, end = 64)` | elements `start .. end` of an axis |
 /// | `concat([a, b], axis = 0)`, `stack([a, b], axis = 0)` | joins values along an axis, or along a new one |
 /// | `flip(x, axis = 1)` | reverses an axis, or several (`axis = [0, 1]`) |
-/// | `pad(x, axis = 1, before = 1, after = 1, value = 0)` | adds elements of one value before and after those of an axis |
-/// | `roll(x, axis = 1, shift = 1)` | rotates an axis towards higher coordinates; `shift` may be negative, and an `i32` of the host |
+/// | `pad(x, axis = 1, before = 1, after = 1, value = 0)` | pads an axis with one value |
+/// | `roll(x, axis = 1, shift = 1)` | rotates an axis towards higher coordinates; `shift` may be negative, or a host `i32` |
 /// | `repeat(x, axis = 1, times = 2)`, `tile(x, axis = 1, times = 2)` | repeats each element (`a a b b`), or the whole axis (`a b a b`) |
 /// | `split(x, axis = 1, parts = 2)`, `split(x, axis = 1, sizes = [M, 4])` | splits an axis into several values: `let (a, b) = split(…);` |
 /// | `tril(x, diagonal = 0)`, `triu(x, diagonal = 0)` | elements of the last two axes on and below (above) a diagonal, `column - row <= diagonal` (`>=`); 0 elsewhere |
@@ -66,7 +67,7 @@ use proc_macro::TokenStream;
 /// | rows | on the last axis, or on `axis =` |
 /// |---|---|
 /// | `softmax(x)`, `log_softmax(x)` | NaN for a row of -inf |
-/// | `cross_entropy(logits, classes)` | the loss `logsumexp(row) - row[class]` of each row, `[.., C]` and `i32[..] → [..]`; its mean is `mean(cross_entropy(x, c))`. Classes out of bounds are clamped |
+/// | `cross_entropy(logits, classes)` | `logsumexp(row) - row[class]` of each row, `[.., C]` and `i32[..] → [..]`. Classes out of bounds are clamped |
 /// | `glu(x)` | `a · sigmoid(b)` of the halves `a` and `b` of the axis (Dauphin et al. 2017) |
 /// | `layer_norm(x, gamma, beta, eps = 1e-5)` | `(x - mean) / sqrt(var + eps) · gamma + beta` (Ba et al. 2016) |
 /// | `rms_norm(x, gamma, eps = 1e-6)` | `x / sqrt(mean(x²) + eps) · gamma` (Zhang and Sennrich 2019) |
@@ -78,25 +79,24 @@ use proc_macro::TokenStream;
 /// | `gather(table, ids)`, `embedding(table, ids)` | `[V, ..]` at indices of `i32` or `u32`, any rank: the axes of `ids` replace the axis; indices out of bounds are clamped; an empty axis allows no indices |
 /// | `gather(x, ids, axis = 1)` | the same along another axis |
 /// | `one_hot(ids, classes = 10)` | `f32[.., 10]`, 1 at the index; zeros for an invalid class |
-/// | `dropout(x, p, seed)` | 0 with probability `p`, else `x / (1 - p)`. Element `i` in row-major order draws `philox(i, seed)`, whose upper 24 bits as a fraction are compared with `p`: one seed drops the same elements on every adapter |
+/// | `dropout(x, p, seed)` | 0 with probability `p`, else `x / (1 - p)`. Row-major element `i` compares the upper 24 bits of `philox(i, seed)`, as a fraction, with `p`: equal on every adapter |
 ///
 /// | gradients | in functions, whose parameters have shapes |
 /// |---|---|
-/// | `grad(y, wrt = w)` | the gradient of `y`, a float of rank 0, with respect to `w`: a value like `w`, which can be differentiated again; `wrt = [w, b]` gives a tuple. `wrt` names parameters and `let` values |
-/// | `grad(y, wrt = w, cotangent = g)` | the gradient of `sum(y * g)`, for `y` of any shape |
+/// | `grad(y, wrt = w)` | gradient of `y`, a float of rank 0, with respect to a parameter or `let` value; can be differentiated again; `wrt = [w, b]` gives a tuple |
+/// | `grad(y, wrt = w, cotangent = g)` | gradient of `sum(y * g)`, for `y` of any shape |
 /// | `stop_gradient(x)` | `x`, a constant to gradients |
-/// | `checkpoint(f(x))` | `f(x)`, whose inner values are recomputed in the backward pass instead of kept; also for a tuple |
+/// | `checkpoint(f(x))` | `f(x)`; the backward pass recomputes its inner values; also for a tuple |
 ///
 /// | updates | of parameters `w: &mut f32[M, N]`, which are `&mut Tensor2<f32>` in Rust |
 /// |---|---|
-/// | `*w = value;` | the parameter's new value, of its dtype and shape, once, at the end of the function. Reading `w` after it is an error: bind the new value with `let`. Clones and reshaped tensors keep the old value |
+/// | `*w = value;` | the parameter's new value, of its dtype and shape, once. Reading `w` after it is an error: bind the new value with `let`. Clones and reshaped tensors keep the old value |
 /// | `(*w, *m) = f(w, m);` | new values of several parameters |
 /// | `*w += x;`, `-=`, `*=`, `/=` | `*w = w + x;` and so on |
 ///
 /// A function that only updates needs no result: `fn decay(w: &mut f32[N]) { *w *= 0.99; }` returns `Result<(),
-/// Error>`. A tensor that is updated and also passed as another argument is a launch error. If an element's new value
-/// depends on other old elements, it is computed into separate memory and copied at the end. The plan shows such
-/// copies.
+/// Error>`. Passing an updated tensor as another argument, too, is a launch error. If a new element depends on other
+/// old elements, the values are computed into separate memory and copied; the plan shows it.
 ///
 /// | quantized weights | parameters of functions: `w: q8[K, N]`, `q4`, `q3`, `q2`, `q1`, 1 to 4 axes; in Rust `&QTensor<Q8, 2>` |
 /// |---|---|
@@ -104,39 +104,36 @@ use proc_macro::TokenStream;
 /// | `dequantize(w)` | the dequantized values `q·scale + offset`, as `f32` and in place; without a product, values are packed along the last axis but one |
 /// | `dequantize(w, axis = 1)` | the same for values packed along this axis |
 ///
-/// A literal takes the dtype of its result, parameter or operand: `select(c, 255, 0)` is `u32` where a `u32` is
-/// declared. `f32::INFINITY`, `std::f32::consts::PI` and their like are literals, too.
+/// Axes of parameters define dimensions: `N` of `f32[N]` is its extent, `D` of `f32[B, S, 4 * D]` a quarter of its
+/// extent; a remainder is a launch error.
 ///
-/// A dimension is defined by an axis of a parameter: `N` of `f32[N]` is its extent, `D` of `f32[B, S, 4 * D]` its
-/// extent divided by 4. A launch with a remainder is an error.
+/// Integers divide towards zero. `%` has the sign of the left operand (`-7 / 2` is -3, `-7 % 2` is -1), for floats too,
+/// as in Rust.
 ///
 /// # Constants
 ///
-/// A block may define constants: `const EPS: f32 = 1e-5;`, of `f32`, `i32`, `u32` or `bool`, and of `usize` for
-/// dimensions and axes (`const HEADS: usize = 12;`, `f32[B, HEADS * D]`). Each is a literal within the block, and a
-/// Rust item with its visibility for the rest of the program. Its value consists of literals, earlier constants and
-/// `+ - * /`. A macro cannot look up Rust constants (`crate::EPS`), so launches pass those as parameters. In `fuse!(…)`
-/// they are ordinary operands.
+/// A block may define constants: `const EPS: f32 = 1e-5;`, of `f32`, `i32`, `u32`, `bool`, or `usize` for dimensions
+/// and axes (`const HEADS: usize = 12;`, `f32[B, HEADS * D]`). Each is a literal within the block, and a Rust item with
+/// its visibility outside. Its value consists of literals, earlier constants and `+ - * /`. Macros cannot look up Rust
+/// constants (`crate::EPS`): pass those as parameters. In `fuse!(…)` they are ordinary operands.
 ///
-/// Integers divide towards zero, and `%` is the remainder: it has the sign of the left operand (`-7 / 2` is -3,
-/// `-7 % 2` is -1), for floats too, as in Rust.
+/// # Expressions
 ///
-/// In `fuse!(…)` an operand may be a path: `self.w`, `model.layers[i].w`, `pair.0`, or a call without arguments,
-/// `layer.bias()`. It is read once, even if the expression repeats it.
-///
-/// In `fuse!(…)` only the caller's type checker knows ranks. So axes are negative there, `gather` without `axis` and
-/// `embedding` take a table of rank 2, `ids` are `i32`, and `group_norm` needs a function with types.
+/// In `fuse!(…)` an operand may be a path (`self.w`, `model.layers[i].w`, `pair.0`) or a call without arguments
+/// (`layer.bias()`). It is read once, even if repeated. Only the caller's type checker knows ranks there. So axes are
+/// negative, `gather` without `axis` and `embedding` take a table of rank 2, `ids` are `i32`, and `group_norm` needs a
+/// function.
 ///
 /// # Accuracy
 ///
-/// Every operation is within a stated bound of an `f64` interpreter (feature `reference`). One unit is 2^-23 of a
-/// number. Most functions err by a few units of their result; these lose more:
+/// Every operation is within a stated bound of an `f64` interpreter (feature `reference`). A unit is 2^-23 of a number.
+/// Most functions err by a few units of their result; these lose more:
 ///
 /// | | |
 /// |---|---|
-/// | numbers below 2^-126 (subnormal) | may be read as 0, or as any number up to 2^-126, and results may be 0: `log(1e-40)` is from -inf to -87.33, `pow(-3e38, -1)` may be 0 |
-/// | `gelu(x)`, `gelu_tanh(x)` | err by up to 3 and 4 units of `x`, so that small values far below 0 are lost: `gelu(-7.3)` may be 0 |
-/// | `x % y` | errs by up to 4 units of `x`, and by `y` where `x / y` is close to a whole number: with `x / y` above 2^21, as in `3e38 % 2.5`, no digit is left |
+/// | numbers below 2^-126 (subnormal) | may be read as any number from 0 to 2^-126, and results may be 0: `log(1e-40)` is from -inf to -87.33, `pow(-3e38, -1)` may be 0 |
+/// | `gelu(x)`, `gelu_tanh(x)` | err by up to 3 and 4 units of `x`: `gelu(-7.3)` may be 0 |
+/// | `x % y` | errs by up to 4 units of `x`, and by `y` where `x / y` is close to a whole number; with `x / y` above 2^21 no digit is left |
 /// | `pow(x, y)` | errs by up to `3 + 5·abs(y·log2(x)) + 3·abs(y)` units |
 /// | `sin`, `cos`, `tan` | no guarantee for arguments above 2^20 in magnitude |
 ///
@@ -145,23 +142,23 @@ use proc_macro::TokenStream;
 /// | | |
 /// |---|---|
 /// | `#[no_fuse]` | a kernel per operation, for comparison |
-/// | `#[schedule(tile = [64, 64, 16], workgroup = 128)]` | this tile for products (rows, columns, depth), this workgroup for others; both optional |
+/// | `#[schedule(tile = [64, 64, 16], workgroup = 128)]` | tile of products (rows, columns, depth), workgroup of others; both optional |
 /// | `#[explain]` | prints the plan while the crate builds |
-/// | `#[differentiable]`, `#[differentiable(w, b)]` | adds functions that give gradients, see below |
-/// | `#[webnn]` | may run in a browser's WebNN, too (`WebNn::run`, feature `webnn`); an operation that WebNN lacks is an error |
+/// | `#[differentiable]`, `#[differentiable(w, b)]` | adds gradient functions, see below |
+/// | `#[webnn]` | may run in a browser's WebNN, too (`WebNn::run`, feature `webnn`); operations that WebNN lacks are errors |
 ///
 /// Rust's own attributes (`cfg`, `doc`, `inline`, `must_use`, `allow` and their like) apply to the wrapper.
 ///
 /// # Gradients from Rust
 ///
 /// `#[differentiable]` adds gradient functions to the module of a function `f`. They differentiate with respect to its
-/// float tensors, or to the listed ones, and give a tensor, or a tuple of several. A parameter from which no
-/// differentiable path leads to a float result is an error, so that types alone determine the number of gradients. A
-/// host number has no gradient; declare it `f32[]`.
+/// float tensors, or to the listed ones, and give a tensor or a tuple. A parameter without a differentiable path to a
+/// float result is an error, so that types alone determine the number of gradients. A host number has no gradient;
+/// declare it `f32[]`.
 ///
 /// | | |
 /// |---|---|
-/// | `f::vjp(&x, &w, &cotangent)` | gradients, where the cotangents weight the elements of the float results |
+/// | `f::vjp(&x, &w, &cotangent)` | gradients, weighted by cotangents of the float results |
 /// | `f::value_and_grad(&x, &w)` | `(value, gradients)`, if the only result is a float of rank 0 |
 /// | `f::pullback(&x, &w)` | `(results, pullback)`; `pullback.apply(&cotangent)` gives the gradients, for any number of calls |
 ///
@@ -186,18 +183,17 @@ use proc_macro::TokenStream;
 /// }
 /// ```
 ///
-/// A `Pullback` shares the arguments that gradients need, as clones do, so later writes to them do not affect it. It
-/// keeps other values only if pointwise operations cannot recompute them from arguments and kept values. It keeps no
-/// scores of an attention.
+/// A `Pullback` shares the arguments that gradients need, as clones do: later writes do not affect it. It keeps other
+/// values only if pointwise operations cannot recompute them, and never scores of an attention.
 ///
-/// Each is a separate function, with `PLAN`, `KERNELS` and `FUNCTION` in the module of its name: `f::vjp::PLAN`,
-/// `f::pullback::PLAN`, and for `apply` `f::pullback::apply::PLAN`. `f::vjp` and `f::value_and_grad` have `launch_into`
-/// and `reference`, too. Blocks that import `f` do not see the attribute: set it on the calling function instead.
+/// Each has `PLAN`, `KERNELS` and `FUNCTION` in the module of its name: `f::vjp::PLAN`, `f::pullback::PLAN`,
+/// `f::pullback::apply::PLAN`. `f::vjp` and `f::value_and_grad` have `launch_into` and `reference`, too. Blocks that
+/// import `f` do not see the attribute: set it on the calling function.
 ///
 /// # Functions of other blocks
 ///
-/// Functions of a block can call each other, and calls are inlined. A `use` at the head of a block, or of an expression
-/// in braces, does the same with functions of other blocks, modules and crates:
+/// Functions of a block can call each other; calls are inlined. A `use` at the head of a block, or of an expression in
+/// braces, imports functions of other blocks, modules and crates:
 ///
 /// ```text
 /// mod activations {
@@ -208,23 +204,20 @@ use proc_macro::TokenStream;
 ///     use crate::activations::swish2;
 ///     use other_crate::{gelu2, relu as my_relu};
 ///
-///     pub fn layer(x: f32[M, K], w: f32[K, N]) -> f32[M, N] { swish2(matmul(x, w)) }   // one dispatch
+///     pub fn layer(x: f32[M, K], w: f32[K, N]) -> f32[M, N] { swish2(matmul(x, w)) } // one dispatch
 /// }
 ///
 /// let y = fuse!({ use activations::swish2; swish2(matmul(x, w)) })?;
 /// ```
 ///
-/// Paths are those of Rust, privacy and re-exports included. Imports are by name, without `*`, and valid in the block
-/// only: to re-export a function, write `pub use` outside of `fuse!`. In an expression, the arguments of such a call
-/// must have the declared ranks, which a launch checks.
-///
-/// The module of each function contains a macro, through which other blocks find its definition.
+/// Paths are those of Rust, with privacy and re-exports. Imports are by name, without `*`, and valid in the block only:
+/// to re-export a function, write `pub use` outside of `fuse!`. In an expression, launches check the declared ranks of
+/// the call's arguments.
 ///
 /// # Errors and dumps
 ///
-/// Everything is checked while the crate builds. Mistakes are compile errors at their expressions. If the environment
-/// variable `FUSE_DUMP_DIR` is set during a build, the macro writes the graph, the fusion groups and the WGSL of every
-/// function to that folder.
+/// Mistakes are compile errors at their expressions. If the environment variable `FUSE_DUMP_DIR` is set, builds write
+/// the graph, the fusion groups and the WGSL of every function to that folder.
 #[proc_macro]
 pub fn fuse(tokens: TokenStream) -> TokenStream {
     expand::expand(tokens.into(), &context::current()).into()

@@ -22,7 +22,7 @@ fn expand_text(source: &str) -> TokenStream {
     expand(source.parse().expect("tokens"), &context())
 }
 
-/// Names of the functions, modules and statics of a block, in order: `fn f`, `mod f`.
+/// In order: `fn f`, `mod f`.
 fn items_of(items: &[syn::Item]) -> Vec<String> {
     let name = |item: &syn::Item| match item {
         syn::Item::Fn(item) => Some(format!("fn {}", item.sig.ident)),
@@ -177,7 +177,6 @@ fn a_wrong_expression_ends_in_an_error() {
     syn::parse2::<syn::Expr>(expanded).expect("an expression");
 }
 
-/// Notes at other positions are part of the one error.
 #[test]
 fn one_mistake_is_one_error() {
     let expanded = expand_text("fn f(x: f32[M, K], w: f32[N, K]) -> f32[M, N] { matmul(x, w) }");

@@ -1,7 +1,6 @@
-//! Calibration: sums of products of a layer's activations, and their triangular factor.
+//! Calibration: the curvature `H = XᵀX + λI` of a layer's squared output error, from rows of activations.
 //!
-//! Input: rows of activations. Output: the curvature `H = XᵀX + λI` of the layer's squared output error, and a factor
-//! to feed errors forward (`feedback`) and solve equations (`refit`).
+//! Its triangular factor feeds errors forward (`feedback`) and solves equations (`refit`).
 
 use std::ops::{Add, AddAssign, Mul};
 
@@ -11,14 +10,14 @@ use crate::{QuantizeError, layout::Layout};
 /// never saw from becoming free.
 const DAMPING: f64 = 0.01;
 
-/// Rows whose products are summed in `f32` before they join the `f64` sums.
+/// Rows summed in `f32` before they join the `f64` sums.
 const ROWS: usize = 64;
 
 const LANES: usize = 16;
 
 /// Summary of a linear layer's activations for [`quantize_calibrated`](crate::quantize_calibrated).
 ///
-/// A few thousand rows (tokens) suffice for a layer of a thousand inputs. Fewer rows than inputs work, too.
+/// A few thousand rows (tokens) suffice for a thousand inputs. Fewer rows than inputs work, too.
 #[derive(Clone, Debug)]
 pub struct Calibration {
     inputs: usize,
@@ -31,7 +30,7 @@ pub struct Calibration {
 /// `H = M·Mᵀ` with `M` upper triangular, and `H` itself.
 pub(crate) struct Curvature {
     pub(crate) inputs: usize,
-    /// `H`, symmetric. Single precision: sweeps read it often, and its small errors only make steps suboptimal.
+    /// `H`, symmetric. Single precision: sweeps read it often, and small errors only make steps suboptimal.
     matrix: Vec<f32>,
     /// `M`; zeros below the diagonal.
     factor: Vec<f64>,
@@ -39,15 +38,15 @@ pub(crate) struct Curvature {
 }
 
 impl Calibration {
-    /// Creates an empty calibration of a layer with `inputs` inputs.
+    /// An empty calibration of a layer with `inputs` inputs.
     pub fn new(inputs: usize) -> Self {
         Self { inputs, rows: 0, damping: DAMPING, sums: vec![] }
     }
 
-    /// Sets the damping, relative to the mean of the diagonal; default 0.01.
+    /// Sets the damping added to the diagonal, relative to its mean; default 0.01, also for values that are not
+    /// positive and finite.
     ///
-    /// It is added to the diagonal. More damping pays for fewer or less representative rows. Values other than positive
-    /// finite numbers mean 0.01.
+    /// More damping pays for fewer or less representative rows.
     pub fn damping(mut self, parts: f64) -> Self {
         self.damping = if parts > 0.0 && parts.is_finite() { parts } else { DAMPING };
         self
@@ -70,7 +69,7 @@ impl Calibration {
         self.inputs
     }
 
-    /// Number of rows added so far.
+    /// Number of rows added.
     pub fn rows(&self) -> u64 {
         self.rows
     }
@@ -133,7 +132,7 @@ impl Curvature {
     }
 }
 
-/// Checks for whole rows of finite numbers; returns the number of rows.
+/// Requires whole rows of finite numbers; returns their number.
 pub(crate) fn rows(argument: &'static str, values: &[f32], width: usize) -> Result<usize, QuantizeError> {
     if width == 0 {
         return Layout::check(argument, 0, values.len()).map(|()| 0);
@@ -157,7 +156,7 @@ pub(crate) fn allocate(sums: &mut Vec<f64>, shape: [usize; 2]) -> Result<(), Qua
     Ok(())
 }
 
-/// Adds `leftᵀ·right` to `sums`, `[left's width, right's width]`; of a symmetric product only the upper half.
+/// Adds `leftᵀ·right` to `sums`; of a symmetric product only the upper half.
 pub(crate) fn add_products(
     sums: &mut [f64],
     (left, left_width): (&[f32], usize),
@@ -188,7 +187,7 @@ fn columns(rows: &[f32], width: usize) -> Vec<[f32; ROWS]> {
 
 /// `M` of `H = M·Mᵀ`, if `H` is positive definite: Cholesky decomposition from the last row upwards.
 fn factor(matrix: &[f64], size: usize) -> Option<Vec<f64>> {
-    /// Rows computed at once, so that the rows below them are loaded once for all.
+    /// Rows computed at once, which load the rows below once for all.
     const TOGETHER: usize = 8;
     let mut factor = vec![0.0; size * size];
     let mut end = size;

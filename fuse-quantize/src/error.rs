@@ -11,7 +11,7 @@ pub enum QuantizeError {
     /// A slice does not match its shape.
     #[error("{argument}: expected {expected} elements, found {found}")]
     Length {
-        /// The argument.
+        /// Argument.
         argument: &'static str,
         /// Expected length by the shape.
         expected: usize,
@@ -21,23 +21,23 @@ pub enum QuantizeError {
     /// A shape exceeds memory.
     #[error("{argument}: expected a size that memory holds, found shape {shape:?}")]
     TooLarge {
-        /// The oversized argument.
+        /// Oversized argument.
         argument: &'static str,
-        /// The shape.
+        /// Shape.
         shape: Vec<usize>,
     },
     /// The axis does not exist.
     #[error("axis: expected one of {rank} axes, found {axis}")]
     Axis {
-        /// The axis.
+        /// Axis.
         axis: usize,
-        /// The number of axes.
+        /// Number of axes.
         rank: usize,
     },
     /// The tensor is no matrix.
     #[error("shape: expected a matrix `[outputs, inputs]` or `[inputs, outputs]`, found {shape:?}")]
     NotAMatrix {
-        /// The shape.
+        /// Shape.
         shape: Vec<usize>,
     },
     /// Groups do not divide the packed axis.
@@ -45,7 +45,7 @@ pub enum QuantizeError {
     GroupDoesNotDivide {
         /// Values per group.
         group: usize,
-        /// The packed axis.
+        /// Packed axis.
         axis: usize,
         /// Its extent.
         extent: usize,
@@ -57,7 +57,7 @@ pub enum QuantizeError {
         group: usize,
         /// Required divisor.
         multiple: usize,
-        /// The packed axis.
+        /// Packed axis.
         axis: usize,
         /// Its extent.
         extent: usize,
@@ -65,9 +65,9 @@ pub enum QuantizeError {
     /// The number of groups does not divide the packed axis.
     #[error("groups: expected a divisor of {extent}, the extent of axis {axis}, found {groups}")]
     Groups {
-        /// The number of groups.
+        /// Number of groups.
         groups: usize,
-        /// The packed axis.
+        /// Packed axis.
         axis: usize,
         /// Its extent.
         extent: usize,
@@ -75,11 +75,11 @@ pub enum QuantizeError {
     /// A number is infinite or NaN.
     #[error("{argument}{index:?}: expected a finite number, found {found}")]
     NotFinite {
-        /// The argument.
+        /// Argument.
         argument: &'static str,
         /// Index of the number; for matrices `[outputs, inputs]`, row and column.
         index: Vec<usize>,
-        /// The number.
+        /// Number.
         found: f32,
     },
     /// A scale or offset exceeds the range of its storage.
@@ -95,7 +95,7 @@ pub enum QuantizeError {
         dtype: &'static str,
         /// Largest magnitude that fits.
         most: f32,
-        /// The number.
+        /// Number.
         found: f32,
     },
     /// The storage cannot represent a scale or offset exactly.
@@ -103,11 +103,11 @@ pub enum QuantizeError {
     ScaleInexact {
         /// `scale` or `offset`.
         what: &'static str,
-        /// The group.
+        /// Group.
         index: Vec<usize>,
         /// Storage of scales.
         dtype: &'static str,
-        /// The number.
+        /// Number.
         found: f32,
     },
     /// A code has too many bits.
@@ -117,13 +117,13 @@ pub enum QuantizeError {
         index: Vec<usize>,
         /// Largest valid code.
         most: u32,
-        /// The code.
+        /// Code.
         found: u32,
     },
     /// Activations belong to another layer, or are not whole rows.
     #[error("{argument}: expected rows of {expected}, found {found} elements")]
     Rows {
-        /// The argument.
+        /// Argument.
         argument: &'static str,
         /// Elements per row.
         expected: usize,
@@ -140,17 +140,17 @@ pub enum QuantizeError {
         /// Number in the calibration.
         found: usize,
     },
-    /// Sums of products of the activations are not finite.
+    /// Sums of products of activations are not finite.
     #[error("calibration: expected activations whose products have finite sums, found input {input} with {found}")]
     Curvature {
-        /// The input.
+        /// Input.
         input: usize,
-        /// The sum.
+        /// Sum.
         found: f64,
     },
 }
 
-/// Same as `Display`, because a program prints this if its `main` returns the error.
+/// Same as `Display`, for a `main` that returns the error.
 impl fmt::Debug for QuantizeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

@@ -1,10 +1,8 @@
 //! Quantization with error feedback: later inputs compensate for each input's error.
 //!
-//! Input: a weight matrix, a scheme, and the [`Calibration`] of its inputs. Output: codes whose errors cancel in the
-//! layer's output as far as possible. This is GPTQ (Frantar et al. 2022) in the form of Chee et al. 2023, section 3 and
-//! theorem 6, which gives equal codes without the inverse of `H`. With `H = U·D·Uᵀ`, `U` unit upper triangular, weight
-//! `k` is rounded from `w[k] + Σ (w[j] - ŵ[j])·U[j, k]` over all `j < k`. Inputs keep their order, since groups are
-//! contiguous.
+//! This is GPTQ (Frantar et al. 2022) in the form of Chee et al. 2023, section 3 and theorem 6, which gives equal codes
+//! without the inverse of `H`. Let `H = U·D·Uᵀ` with `U` unit upper triangular. Then weight `k` is rounded from `w[k] +
+//! Σ (w[j] - ŵ[j])·U[j, k]` over all `j < k`. Inputs keep their order, since groups are contiguous.
 
 use fuse_artifact::Packing;
 
@@ -20,17 +18,15 @@ use crate::{
 
 /// Quantizes a linear layer's weights with minimal change of its outputs for calibrated inputs.
 ///
-/// `values` are row-major in `shape`; the scheme's axis is that of the inputs. That is `[outputs, inputs]` with axis 1,
-/// or `[inputs, outputs]` with axis 0 (the default for `None`). The result has the form and size of that of
-/// [`quantize`](crate::quantize).
+/// `values` are row-major in `shape`: `[outputs, inputs]` with axis 1, or `[inputs, outputs]` with axis 0 (the
+/// default). The result has the form and size of [`quantize`](crate::quantize)'s.
 ///
-/// A group's scale is chosen in order, from weights that already compensate for earlier errors.
-/// [`Rounding::LeastSquares`] weights its search by the cost of errors. It then refines codes and scales until the
-/// output error stops falling.
+/// A group's scale is chosen from weights that already compensate for earlier errors. [`Rounding::LeastSquares`]
+/// weights its search by the cost of errors, then refines codes and scales until the output error stops falling.
 ///
 /// # Errors
-/// As [`quantize`](crate::quantize); also for shapes without two axes, and calibrations with another number of inputs
-/// or products that are not finite.
+/// As [`quantize`](crate::quantize); also without two axes, and for calibrations with another number of inputs or
+/// products that are not finite.
 pub fn quantize_calibrated(
     packing: Packing,
     values: &[f32],

@@ -1,26 +1,22 @@
 //! Positions of values, words and scales of a quantized tensor.
 //!
-//! Input: packing, shape, packed axis and number of groups. Output: a [`Layout`]. A tensor consists of *lines*: the
-//! values along the packed axis at each remaining index.
+//! A tensor consists of *lines*: the values along the packed axis at each remaining index.
 
 use fuse_artifact::Packing;
 
 use crate::{Granularity, QuantScheme, QuantizeError, ScaleDType};
 
-/// Positions in a quantized tensor. All three tensors are row-major and have the logical shape except along the packed
-/// axis.
+/// Values, words and scales are row-major in the logical shape, except along the packed axis.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
     packing: Packing,
     shape: Vec<usize>,
     axis: usize,
-    /// Indices after the packed axis: the stride of all three tensors along it.
+    /// Stride of all three tensors along the packed axis.
     inner: usize,
     pub(crate) extent: usize,
-    /// Groups along the packed axis, at least 1.
     pub(crate) groups: usize,
     pub(crate) group: usize,
-    /// Number of lines: remaining indices.
     pub(crate) lines: usize,
     pub(crate) values: usize,
     pub(crate) words: usize,
@@ -33,9 +29,8 @@ pub(crate) fn axis_of(axis: Option<usize>, rank: usize) -> Result<usize, Quantiz
 }
 
 impl QuantScheme {
-    /// Packed axis of a tensor of this shape, and the groups along it.
-    ///
-    /// Groups are 1 for scales per channel or tensor, and for empty axes.
+    /// Packed axis of a tensor of this shape, and the groups along it: 1 for scales per channel or tensor, and for
+    /// empty axes.
     ///
     /// # Errors
     /// If the axis does not exist, or groups do not divide it or do not start at words.
@@ -107,7 +102,7 @@ impl Layout {
         self.place(line, group, self.groups)
     }
 
-    /// Index at `along` of the packed axis of a line, for messages.
+    /// Index of a value, for messages.
     pub(crate) fn index(&self, line: usize, along: usize) -> Vec<usize> {
         let (mut outer, mut inner) = (line / self.inner.max(1), line % self.inner.max(1));
         let mut index = vec![along; self.shape.len()];
@@ -142,7 +137,6 @@ impl Layout {
         if expected == found { Ok(()) } else { Err(QuantizeError::Length { argument, expected, found }) }
     }
 
-    /// Checks for as many finite values as the shape has.
     pub(crate) fn check_values(&self, argument: &'static str, values: &[f32]) -> Result<(), QuantizeError> {
         Self::check(argument, self.values, values.len())?;
         match values.iter().position(|x| !x.is_finite()) {
@@ -158,7 +152,7 @@ impl Layout {
         self.zeros("words", self.words)
     }
 
-    /// Zeros for all scales. Tensors with an empty packed axis have scales, too.
+    /// Zeros for all scales; tensors with an empty packed axis have scales, too.
     pub(crate) fn zero_scales(&self, dtype: ScaleDType) -> Result<Vec<u32>, QuantizeError> {
         self.zeros("scales", self.pairs * dtype.pair_words())
     }

@@ -1,12 +1,11 @@
 //! Quantization of weights to 8, 4, 3, 2 and 1 bit on the host.
 //!
 //! Input: `f32` values with a shape, and a [`QuantScheme`]. Output: [`Quantized`], with words and scales in the layout
-//! of `fuse_artifact::Packing`. Data flows one way. `scheme` holds the options and `layout` the positions. `statistics`
-//! and `search` choose a group's scale and offset, `pair` a value's code, and `plain` quantizes a tensor. With known
-//! activations of a layer, `calibration` collects them, `feedback` chooses codes so that errors cancel in the layer's
-//! output, and `sweep` refines these. `refit` adjusts the weights beforehand. Any input may be invalid: the result is a
-//! value or a [`QuantizeError`] that names what was expected and found. Not here: devices, kernels, and formats of
-//! other toolchains (`fuse-formats`).
+//! of `fuse_artifact::Packing`. `scheme` holds the options, `layout` the positions. `statistics` and `search` choose a
+//! group's scale and offset, `pair` a value's code; `plain` quantizes a tensor. With known activations, `calibration`
+//! collects them, `feedback` chooses codes so that errors cancel in the layer's output, `sweep` refines these, and
+//! `refit` adjusts the weights beforehand. Invalid input gives a [`QuantizeError`]. Not here: devices, kernels, and
+//! formats of other toolchains (`fuse-formats`).
 
 #![forbid(unsafe_code)]
 

@@ -1,12 +1,11 @@
 //! Scale and offset of a group: rounding to storage, and the codes of values.
 //!
-//! Defined by comparisons and single roundings, so that devices computing in `f32` agree.
+//! Comparisons and single roundings define them, so that devices computing in `f32` agree.
 
 use half::f16;
 
 use crate::ScaleDType;
 
-/// Scale and offset of a group. A code `q` means `q·scale + offset`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Pair {
     pub(crate) scale: f32,
@@ -18,8 +17,8 @@ impl Pair {
         code as f32 * self.scale + self.offset
     }
 
-    /// The code of a value: the largest `q` with `(q - 1/2)·scale <= x - offset`, clamped to `0..=largest`. A negative
-    /// scale flips the signs of scale and difference. Scale 0 gives code 0.
+    /// Largest `q` with `(q - 1/2)·scale <= x - offset`, clamped to `0..=largest`. A negative scale flips the signs of
+    /// scale and difference. Scale 0 gives code 0.
     pub(crate) fn code(self, x: f32, largest: u32) -> u32 {
         let (scale, above) =
             if self.scale < 0.0 { (-self.scale, self.offset - x) } else { (self.scale, x - self.offset) };
@@ -46,7 +45,6 @@ impl Pair {
             (ScaleDType::F32, [scale, offset]) => {
                 [*scale, *offset] = [self.scale.to_bits(), self.offset.to_bits()];
             }
-            // Callers pass exactly the words of a pair.
             _ => {}
         }
     }

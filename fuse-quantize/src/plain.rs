@@ -9,9 +9,9 @@ use crate::{
 
 /// Quantizes `values`, row-major of `shape`.
 ///
-/// Scales and offsets are rounded to their storage first. A value's code then is the largest `q` with
-/// `(q - 1/2)·scale <= x - offset` in `f32`, clamped to `0..=2^bits - 1`. With [`Rounding::Nearest`] and at least 2
-/// bits, the error is at most half a scale.
+/// Scales and offsets are rounded to their storage first. A value's code is the largest `q` with `(q - 1/2)·scale <=
+/// x - offset` in `f32`, clamped to `0..=2^bits - 1`. With [`Rounding::Nearest`] and at least 2 bits, the error is at
+/// most half a scale.
 ///
 /// ```
 /// use fuse_quantize::{Packing, QuantScheme, quantize};
@@ -24,8 +24,8 @@ use crate::{
 /// ```
 ///
 /// # Errors
-/// If values do not match the shape or are not finite, or a scale does not fit its storage. Also if the axis does not
-/// exist, or groups do not divide it or do not start at words.
+/// If values do not match the shape or are not finite, a scale does not fit its storage, the axis does not exist, or
+/// groups do not divide it or do not start at words.
 pub fn quantize(
     packing: Packing,
     values: &[f32],
@@ -67,7 +67,7 @@ pub(crate) fn pair_of(packing: Packing, scheme: &QuantScheme, values: &[f32], co
     }
 }
 
-/// The pair, if it and all values of its codes are finite.
+/// Pair, if it and all values of its codes are finite.
 pub(crate) fn checked(
     pair: Pair,
     layout: &Layout,

@@ -1,22 +1,22 @@
-//! A quantized tensor on the host: words and scales as kernels read them.
+//! A quantized tensor on the host.
 
 use fuse_artifact::Packing;
 
 use crate::{QuantizeError, ScaleDType, layout::Layout, pair::Pair};
 
-/// A quantized tensor on the host.
+/// A quantized tensor on the host: words and scales as kernels read them.
 ///
-/// Words and scales are row-major tensors of `u32` with the logical shape, except along the packed axis of extent `K`.
-/// There they have `packing.words(K)` words, and `groups` pairs of scale and offset. An [`ScaleDType::F16`] pair is one
-/// word with the scale in its low 16 bits; an [`ScaleDType::F32`] pair is two words, the scale first.
+/// Both are row-major `u32` tensors of the logical shape, except along the packed axis of extent `K`:
+/// `packing.words(K)` words, and `groups` pairs of scale and offset. An [`ScaleDType::F16`] pair is one word, the scale
+/// in its low 16 bits; an [`ScaleDType::F32`] pair is two words, the scale first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Quantized {
     /// Bits per value, and their layout in words.
     pub packing: Packing,
-    /// The logical shape.
+    /// Logical shape.
     pub shape: Vec<usize>,
-    /// The packed axis.
+    /// Packed axis.
     pub axis: usize,
     /// Groups along the packed axis.
     pub groups: usize,
@@ -29,13 +29,13 @@ pub struct Quantized {
 }
 
 impl Quantized {
-    /// Creates a tensor from words and scales in the layout of the fields.
+    /// A tensor from words and scales in the layout of the fields.
     ///
-    /// Clears bits beyond the last value of the packed axis, which are meaningless.
+    /// Clears the meaningless bits beyond the last value of the packed axis.
     ///
     /// # Errors
-    /// If the axis does not exist, or groups do not divide it or do not start at words. Also if a length does not match
-    /// the shape, or a scale or offset is not finite.
+    /// If the axis does not exist, groups do not divide it or do not start at words, a length does not match the shape,
+    /// or a scale or offset is not finite.
     pub fn from_parts(
         packing: Packing,
         shape: &[usize],
@@ -70,14 +70,14 @@ impl Quantized {
         Ok(layout)
     }
 
-    /// Creates a tensor from another toolchain's codes.
+    /// A tensor from another toolchain's codes.
     ///
     /// `codes` are row-major in `shape`, `scales` and `offsets` in the shape with `groups` along the packed axis. A
-    /// code `q` means `q·scale + offset`; formats with zero points have `offset = -zero·scale`. Scales may be negative.
+    /// code `q` means `q·scale + offset`; with zero points, `offset = -zero·scale`. Scales may be negative.
     ///
     /// # Errors
-    /// If the axis does not exist, groups do not divide it or do not start at words, or a length does not match the
-    /// shape. Also if a code has too many bits, or a scale or offset is not finite or not exact in `scale_dtype`.
+    /// As [`from_parts`](Self::from_parts); also if a code has too many bits, or a scale or offset is not exact in
+    /// `scale_dtype`.
     pub fn from_codes(
         packing: Packing,
         shape: &[usize],

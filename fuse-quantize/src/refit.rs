@@ -1,8 +1,7 @@
 //! Refitting: weights that give the wanted outputs for the inputs that a quantized model really sees.
 //!
-//! Quantizing earlier layers changes a layer's inputs. Input: pairs of such activations with the unquantized model's
-//! outputs. Output: least-squares weights, which undo the change as far as a linear layer can. They are then quantized
-//! with the same [`Calibration`].
+//! Quantizing earlier layers changes a layer's inputs. Least-squares weights undo this as far as a linear layer can.
+//! They are then quantized with the same [`Calibration`].
 
 use crate::{
     Calibration, QuantizeError,
@@ -20,14 +19,14 @@ pub struct Targets {
 }
 
 impl Targets {
-    /// Creates empty targets of a layer of this size.
+    /// Empty targets of a layer of this size.
     pub fn new(outputs: usize, inputs: usize) -> Self {
         Self { inputs, outputs, sums: vec![] }
     }
 
     /// Adds activations, `[rows, inputs]`, and their wanted outputs, `[rows, outputs]`, without bias.
     ///
-    /// The calibration passed to [`weights`](Self::weights) must contain the same activations.
+    /// The calibration for [`weights`](Self::weights) must contain the same activations.
     ///
     /// # Errors
     /// Without adding any, if rows are not whole or not finite, their numbers differ, or the sums exceed memory.
@@ -42,7 +41,7 @@ impl Targets {
 
     /// Weights `W`, `[outputs, inputs]` row-major, that minimize `‖Y - X·Wᵀ‖² + λ‖W - W₀‖²`.
     ///
-    /// `W₀` are the weights `near`, and `λ` is the calibration's damping: directions without data keep their weights.
+    /// `W₀` is `near`, and `λ` the calibration's damping: directions without data keep their weights.
     ///
     /// # Errors
     /// If calibration or weights have other sizes, or weights or sums are not finite.

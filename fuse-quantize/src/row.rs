@@ -1,10 +1,9 @@
-//! A row of a matrix during quantization.
+//! A matrix row: an output's weights during quantization.
 
 use fuse_artifact::Packing;
 
 use crate::{QuantScheme, pair::Pair};
 
-/// A matrix row: an output's weights during quantization.
 pub(crate) struct Row<'a> {
     pub(crate) packing: Packing,
     pub(crate) scheme: &'a QuantScheme,
@@ -15,7 +14,6 @@ pub(crate) struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// The quantized weight of input `k`.
     pub(crate) fn value(&self, k: usize) -> f32 {
         self.pairs[k / self.group].value(self.codes[k])
     }

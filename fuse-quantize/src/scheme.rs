@@ -18,8 +18,7 @@ pub struct QuantScheme {
     pub scales: ScaleDType,
     /// Choice of scales.
     pub rounding: Rounding,
-    /// The packed axis, along which words and groups lie. `None` is the second to last, the `K` of `[K, N]`, or the
-    /// only axis.
+    /// Packed axis, along which words and groups lie. `None`: the second to last (`K` of `[K, N]`), or the only axis.
     pub axis: Option<usize>,
 }
 
@@ -35,11 +34,11 @@ pub enum Symmetry {
 /// Values that share a scale and an offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Granularity {
-    /// The whole tensor.
+    /// Whole tensor.
     Tensor,
-    /// The packed axis: one pair per remaining index.
+    /// Packed axis: one pair per remaining index.
     Channel,
-    /// This many neighbors along the packed axis. A divisor of its extent that is a multiple of
+    /// This many neighbors along the packed axis: a divisor of its extent that is a multiple of
     /// [`Packing::GROUP_MULTIPLE`](crate::Packing::GROUP_MULTIPLE), or the whole axis.
     Group(usize),
 }
@@ -53,13 +52,13 @@ pub enum ScaleDType {
     F32,
 }
 
-/// Choice of scales. Codes are always the nearest ones.
+/// Choice of scales. Codes are always the nearest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rounding {
-    /// Codes span a group's values without clipping; with 1 bit, levels follow from the group's mean absolute value.
+    /// Codes span a group's values without clipping; with 1 bit, levels follow from the mean absolute value.
     Nearest,
     /// Scale (and offset) with the least squared error in a search that includes [`Nearest`](Self::Nearest). May clip
-    /// large values if that pays.
+    /// large values.
     LeastSquares,
 }
 

@@ -1,9 +1,8 @@
 //! Scales by search: `Rounding::LeastSquares`.
 //!
-//! Input: a group's values, optionally with costs of errors. Output: the tried [`Pair`] with the least weighted sum of
-//! squared errors, in `f64`. Tries the pair that spans the values and narrower ones that clip. From the best, it
-//! alternates regression of values on codes with recoding until nothing improves (Lloyd 1982, for evenly spaced
-//! levels).
+//! Minimizes the (weighted) sum of squared errors, in `f64`. Tries the [`Pair`] that spans the values and narrower ones
+//! that clip. From the best, it alternates regression of values on codes with recoding until nothing improves (Lloyd
+//! 1982, for evenly spaced levels).
 
 use fuse_artifact::Packing;
 
@@ -29,7 +28,6 @@ struct Group<'a> {
     costs: Option<&'a [f64]>,
 }
 
-/// Pair with the least squared error, weighted by `costs` if given.
 pub(crate) fn least_squares(packing: Packing, scheme: &QuantScheme, values: &[f32], costs: Option<&[f64]>) -> Pair {
     let group = Group { packing, scheme, values, costs };
     let widest = span(packing, scheme, values);

@@ -1,11 +1,11 @@
-//! Scale and offset that span a group's values: the result of `Rounding::Nearest` and the start of a search.
+//! Scale and offset that span a group's values: `Rounding::Nearest`, and the start of a search.
 //!
-//! Output: a [`Pair`], already rounded to its storage. Scales are products with constants. Scales round up and offsets
-//! down, so codes reach every value despite few stored bits.
+//! Pairs are rounded to their storage. Scales round up and offsets down, so codes reach every value despite few stored
+//! bits.
 //!
 //! # Invariant
 //! Devices compute identical pairs (`QTensor::quantize_tensor` of the runtime). Each step is a comparison or a single
-//! rounding, the order of additions is fixed, and nothing depends on the CPU.
+//! rounding, scales are products with constants, the order of additions is fixed, and nothing depends on the CPU.
 
 use fuse_artifact::Packing;
 

@@ -1,8 +1,7 @@
 //! Refinement of a quantized row by cyclic coordinate descent on codes and scales.
 //!
-//! Input: a [`Row`] and the curvature `H` of its error `(w - ŵ)·H·(w - ŵ)ᵀ`. Output: the row with an error at most as
-//! large. Each step is the exact minimum along its coordinates, rounded to storage, and is taken only if the error
-//! falls.
+//! The error is `(w - ŵ)·H·(w - ŵ)ᵀ`. Each step is the exact minimum along its coordinates, rounded to storage, and is
+//! taken only if the error falls.
 
 use crate::{
     Symmetry,
@@ -17,7 +16,6 @@ const ROUNDS: usize = 4;
 /// Minimum relative gain of a step, so that rounding errors do not prolong the search.
 const LEAST_GAIN: f32 = 1e-6;
 
-/// Refines a row; changes pairs only if `pairs_are_free`.
 pub(crate) fn refine(row: &mut Row<'_>, curvature: &Curvature, pairs_are_free: bool) {
     let errors: Vec<f32> = (0..row.weights.len()).map(|k| row.weights[k] - row.value(k)).collect();
     // Half of the gradient: H·(w - ŵ).
@@ -39,7 +37,7 @@ pub(crate) fn refine(row: &mut Row<'_>, curvature: &Curvature, pairs_are_free: b
     }
 }
 
-/// Best code of one weight with everything else fixed.
+/// Best code of one weight, all else fixed.
 fn recode(row: &mut Row<'_>, curvature: &Curvature, k: usize, pull: &mut [f32], least_gain: f32) -> bool {
     let (pair, value, diagonal) = (row.pairs[k / row.group], row.value(k), curvature.diagonal(k));
     let code = pair.code(value + pull[k] / diagonal, row.packing.largest());
@@ -55,7 +53,7 @@ fn recode(row: &mut Row<'_>, curvature: &Curvature, k: usize, pull: &mut [f32], 
     true
 }
 
-/// Best pair of a group with its codes and all other groups fixed.
+/// Best pair of a group, its codes and other groups fixed.
 fn refit(row: &mut Row<'_>, curvature: &Curvature, group: usize, pull: &mut [f32], least_gain: f32) -> bool {
     let places = group * row.group..(group + 1) * row.group;
     let (pair, symmetry, dtype) = (row.pairs[group], row.scheme.symmetry, row.scheme.scales);

@@ -1,10 +1,10 @@
 //! Public types: devices, tensors, launches, sequences.
 //!
-//! - `device`, `builder`: opening devices; `warm`, `specialize`, `thread_tuning`: how their launches are compiled and chosen.
+//! - `device`, `builder`, `warm`, `specialize`, `thread_tuning`: devices.
 //! - `raw`, `tensor`, `raw_quantized`, `quantized`, `quantizer`: tensors.
-//! - `arg`, `operand`, `rank`: arguments; `launch`, `pullback`: launches.
-//! - `recording`, `capture`, `sequence`: launches that are replayed.
-//! - `search`, `clock`: tables from measurements (`Device::tune`).
+//! - `arg`, `operand`, `rank`, `launch`, `pullback`: launches.
+//! - `recording`, `capture`, `sequence`: replays.
+//! - `search`, `clock`: measured tables (`Device::tune`).
 
 pub(crate) mod arg;
 #[cfg(feature = "ndarray")]

@@ -1,12 +1,10 @@
 //! Context of an open device, below plans and tensors: wgpu's handles, pools, pipelines, the recorder.
 //!
-//! Input: a device of wgpu. Output: a [`Context`], which all layers above share.
-//!
-//! - `info`, `environment`, `hardware`, `vendors`: descriptions of adapters; `adapters`, `browser`: opening them.
-//! - `pool`, `hold`: memory; `upload`, `readback`, `poll`, `poller`: transfers from and to the host.
+//! - `info`, `environment`, `hardware`, `vendors`, `adapters`, `browser`: adapters.
+//! - `pool`, `hold`, `upload`, `readback`, `poll`, `poller`: memory and transfers.
 //! - `pipeline`, `disk`, `specialization`, `checked`: compiled shaders.
 //! - `step`, `label`, `bind`, `record`, `timestamps`: dispatches.
-//! - `error`, `fault`: failures; `shape`, `element`, `callable`: small types that all layers name.
+//! - `error`, `fault`: failures; `shape`, `element`, `callable`: types that all layers name.
 //!
 //! Not here: plans (`plan`), choice of variants (`tune`), public handles (`api`).
 
@@ -66,7 +64,6 @@ pub(crate) struct Context {
     pub(crate) recorder: Mutex<Recorder>,
     pub(crate) pipelines: Pipelines,
     pub(crate) pool: Arc<Pool>,
-    /// Buffers that the host maps to read.
     pub(crate) staging: Arc<Pool>,
     pub(crate) fault: Arc<Fault>,
     pub(crate) checks: Option<SharedChecks>,
@@ -75,21 +72,19 @@ pub(crate) struct Context {
     pub(crate) poller: Poller,
     pub(crate) queue: wgpu::Queue,
     pub(crate) wgpu: wgpu::Device,
-    /// Lock taken by [`close`](Self::close), released when all fields before it are dropped.
+    /// Taken by [`close`](Self::close), released after all fields before it are dropped.
     #[cfg(not(target_arch = "wasm32"))]
     closing: Option<Closing>,
 }
 
 pub(crate) struct Options<'a> {
     pub(crate) cache: &'a CacheChoice,
-    /// Limit of bytes in buffers.
     pub(crate) budget: Option<u64>,
-    /// Instruments shaders to check their indices, for tests.
+    /// Shaders check indices, for tests.
     pub(crate) checked: bool,
 }
 
 impl Context {
-    /// Opens a context on a device of wgpu.
     pub(crate) fn open(
         (device, queue): (wgpu::Device, wgpu::Queue),
         info: DeviceInfo,
@@ -105,7 +100,7 @@ impl Context {
         Ok(Self {
             recorder: Mutex::new(Recorder::new(&device, &queue, &info.limits, Arc::clone(&batches), checks.clone())?),
             pipelines: Pipelines::open(&device, &fault, &info, adapter, cache, checks.clone()),
-            // Kernels bind whole buffers, so pooled ones stay below the limit of bindings, too.
+            // Kernels bind whole buffers: pooled ones stay below that limit, too.
             pool: Pool::new(opened, &fault, storage, info.limits.binding_bytes, budget, &batches, checked),
             staging: Pool::new(opened, &fault, staging, info.limits.binding_bytes, None, &batches, false),
             #[cfg(not(target_arch = "wasm32"))]
@@ -120,13 +115,13 @@ impl Context {
         })
     }
 
-    /// Waits for the right to close a device, which drivers need. The caller drops the context next.
+    /// Waits until a driver can close a device. The caller drops the context next.
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn close(&mut self) {
         self.closing = Some(closing());
     }
 
-    /// Takes at least `bytes` bytes of storage; true if they hold zeros. The caller must not hold the recorder's lock.
+    /// Takes storage; true if zeroed. The caller must not hold the recorder's lock.
     pub(crate) fn take(&self, bytes: u64) -> Result<(Storage, bool), Error> {
         let (storage, fresh) = self.pool.take(bytes, &mut || self.submit())?;
         if self.checks.is_some() {
@@ -136,7 +131,6 @@ impl Context {
         Ok((storage, fresh))
     }
 
-    /// Submits the open batch.
     pub(crate) fn submit(&self) {
         lock(&self.recorder).flush();
     }
@@ -147,7 +141,7 @@ impl Context {
         MemoryReport { staging_bytes, ..self.pool.report() }
     }
 
-    /// Frees all unused memory. Submits recorded work first, because it may use that memory.
+    /// Frees unused memory, after submitting recorded work, which may use it.
     pub(crate) fn trim(&self) {
         let mut recorder = lock(&self.recorder);
         recorder.flush();

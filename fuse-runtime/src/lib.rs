@@ -1,10 +1,9 @@
 //! Devices, tensors and launches for kernels compiled by `fuse!`.
 //!
-//! Four layers, each of which names only those before it: `context` (an open device), `tune` (knowledge about speed),
-//! `plan` (from shapes to dispatches), `api` (the public types). A launch goes from checked shapes (`plan::check`)
-//! through a plan (`plan::launch_plan`) and the recorder (`context::record`) to a submission; `context::readback` reads
-//! results. Kernels arrive as artifacts ([`artifact::Function`]), which were compiled and validated while the program
-//! was built: this crate does not link the compiler. Its own shaders only quantize (`api::quantizer`).
+//! Each layer names only those before it: `context` (an open device), `tune` (speed), `plan` (from shapes to
+//! dispatches), `api` (public types). A launch goes through `plan::check`, `plan::launch_plan` and `context::record`;
+//! `context::readback` reads results. Kernels arrive as artifacts ([`artifact::Function`]), compiled and validated at
+//! build time: this crate does not link the compiler. Its own shaders only quantize (`api::quantizer`).
 //!
 //! ```no_run
 //! use fuse_runtime::{Device, Tensor2};
@@ -18,8 +17,8 @@
 //! # }
 //! ```
 //!
-//! Every failure is an [`Error`]; nothing panics. [`Device`] and tensors are `Send` and `Sync`: many threads may launch
-//! at once. In browsers they belong to the page or worker that made them, and are neither.
+//! Every failure is an [`Error`]; nothing panics. [`Device`] and tensors are `Send` and `Sync`, except in browsers,
+//! where they belong to one page or worker.
 #![cfg_attr(
     target_arch = "wasm32",
     allow(clippy::arc_with_non_send_sync, reason = "natively they are, and both share their types")
@@ -80,7 +79,7 @@ pub use crate::{
 pub mod __private {
     pub use half::f16;
 
-    /// The artifact's types, schedules included, as expansions name them.
+    /// Artifact types for expansions.
     pub mod artifact {
         pub use fuse_artifact::{schedule::*, *};
     }
@@ -127,7 +126,7 @@ pub mod __private {
     }
 }
 
-/// Keeps its tokens only if this crate's feature `reference` is on, which expansions in other crates cannot see.
+/// Keeps its tokens only with this crate's feature `reference`, which expansions in other crates cannot see.
 #[cfg(all(feature = "reference", not(target_arch = "wasm32")))]
 #[doc(hidden)]
 #[macro_export]
@@ -135,7 +134,6 @@ macro_rules! __fuse_reference {
     ($($tokens:tt)*) => { $($tokens)* };
 }
 
-/// Drops its tokens: the feature `reference` is off.
 #[cfg(not(all(feature = "reference", not(target_arch = "wasm32"))))]
 #[doc(hidden)]
 #[macro_export]

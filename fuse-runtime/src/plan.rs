@@ -1,12 +1,12 @@
 //! Launch plans: from a function and shapes to dispatches.
 //!
-//! Input: a function, the arguments' shapes, the device's abilities. Output: a launch plan, which holds everything that
-//! does not change between launches of equal shapes: pipelines, uniform words, grids, sizes of results and temporaries.
+//! A plan has everything constant between launches of equal shapes: pipelines, uniform words, grids, sizes of results
+//! and temporaries.
 //!
-//! - `check`: shapes; `domain`: iteration domains with numbers; `require`: legality of variants; `cost`: estimated time.
-//! - `candidates`, `split`: legal variants with their costs; `key`: names of kernels in tuning tables.
-//! - `select_plan`: the alternative of a function; `select_variant`: the variant of a kernel; `choose`: both, or what is forced.
-//! - `uniforms`: uniform words and grids; `launch_plan`: the plan; `cache`: plans by function, shapes and tuning.
+//! - `check`: shapes; `domain`: iteration domains; `require`: legality of variants; `cost`: estimated time.
+//! - `candidates`, `split`: legal variants with costs; `key`: names in tuning tables.
+//! - `select_plan`: alternatives; `select_variant`: variants; `choose`: both, or what is forced.
+//! - `uniforms`: uniform words and grids; `launch_plan`: the plan; `cache`: plans of earlier launches.
 //!
 //! # Invariants
 //! Empty kernels have no steps. The lifetime of a temporary spans all steps that bind it.

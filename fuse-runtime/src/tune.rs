@@ -1,12 +1,12 @@
 //! Tuning tables, which say as data which variant is fastest, and the overrides of programs.
 //!
-//! A launch plan asks, in this order: the program's overrides ([`Tuning`](tuning::Tuning)), the program's tables, the built-in
-//! tables of `tables/` about this environment and adapter, the cost model (`plan::cost`); where the model sees no difference,
-//! the environment's prior decides (`plan::select_variant`).
+//! A launch plan asks in this order: the program's overrides ([`Tuning`](tuning::Tuning)), its tables, the built-in
+//! tables of `tables/`, the cost model (`plan::cost`), and, where the model sees no difference, the environment's prior
+//! (`plan::select_variant`).
 //!
-//! - `table`: tables and estimates from them; `distance`: distances of their entries; `file`, `load`: tables as TOML.
-//! - `built_in`: the tables that programs carry; `builtin_check`: the build script's further rules for them.
-//! - `knobs`, `tuning`: a program's overrides; `tunings`: those that a device was asked for.
+//! - `table`, `distance`: tables and estimates; `file`, `load`: TOML.
+//! - `built_in`, `builtin_check`: the tables that programs carry, and their rules.
+//! - `knobs`, `tuning`, `tunings`: overrides of programs and devices.
 //!
 //! Not here: names of kernels in tables (`plan::key`), measurements (`api::search`).
 

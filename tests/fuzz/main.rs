@@ -1,7 +1,7 @@
-//! Untrusted bytes: a fixed corpus and mutations of it, the same in every run.
+//! Untrusted bytes: a fixed corpus and reproducible mutations of it.
 //!
-//! With `FUSE_MINUTES` (`cargo xtask fuzz files`), other mutations follow for that time, from `FUSE_SEED` on.
-//! `fuzz/README.md` explains the libFuzzer targets.
+//! `FUSE_MINUTES` (`cargo xtask fuzz files`) adds mutations for that time, from `FUSE_SEED` on. `fuzz/README.md`
+//! explains the libFuzzer targets.
 
 mod targets;
 
@@ -14,7 +14,7 @@ use std::{
 use fuse_test_support::{Numbers, checkout};
 use targets::Target;
 
-/// Runs a target on its corpus, on mutations of each item, and on mutations of those.
+/// Mutates twice: each item, and its mutations.
 fn fuzz(name: &str, files: &[&str], mutations: u64, target: Target) {
     let root = checkout();
     let folder = root.join("tests/fuzz/corpus").join(name);
@@ -57,7 +57,6 @@ fn run(name: &str, target: Target, bytes: &[u8]) {
     }
 }
 
-/// Changes some bytes, removes some, inserts some, or continues as another item.
 fn mutate(bytes: &mut Vec<u8>, pool: &[Vec<u8>], numbers: &mut Numbers) {
     let mut below = |count: usize| numbers.below(count.max(1) as u64) as usize;
     let at = below(bytes.len());

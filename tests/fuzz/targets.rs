@@ -1,6 +1,5 @@
-//! Fuzz targets: no bytes make them panic, and accepted input round-trips.
-//!
-//! `main.rs` calls them with a fixed corpus and mutations of it; `fuzz/` with libFuzzer's input.
+//! Fuzz targets: no bytes make them panic, and accepted input round-trips. `main.rs` runs them on a fixed corpus with
+//! mutations, `fuzz/` on libFuzzer's input.
 
 use fuse_formats::{
     gguf::Gguf,
@@ -13,12 +12,11 @@ use fuse_quantize::{Granularity, Packing, QuantScheme, Quantized, Rounding, Scal
 use fuse_runtime::Table;
 use half::f16;
 
-/// Most elements that are decoded: formats allow more than a test has memory for.
+/// Limit of decoded elements: formats allow more than a test has memory for.
 const MAX_ELEMENTS: usize = 1 << 14;
 
 pub(crate) type Target = fn(&[u8]);
 
-/// Decodes and imports every tensor of a GGUF file.
 pub(crate) fn gguf_file(bytes: &[u8]) {
     let Ok(file) = Gguf::parse(bytes) else { return };
     for tensor in file.tensors().iter().filter(|tensor| tensor.len() <= MAX_ELEMENTS) {
@@ -31,7 +29,6 @@ pub(crate) fn gguf_file(bytes: &[u8]) {
     }
 }
 
-/// Parses a tuning table; written and parsed again, it is equal.
 pub(crate) fn table(bytes: &[u8]) {
     let Ok(table) = Table::parse("fuzz", &String::from_utf8_lossy(bytes)) else { return };
     assert_eq!(Table::parse("fuzz", &table.text()).as_ref(), Ok(&table));
@@ -41,7 +38,6 @@ pub(crate) fn table(bytes: &[u8]) {
     }
 }
 
-/// Unpacks arrays of any lengths as a packed matrix, and packs codes and decodes them again.
 pub(crate) fn packed(bytes: &[u8]) {
     let mut bytes = Bytes(bytes);
     let format = bytes.byte() % 4;
@@ -100,7 +96,7 @@ pub(crate) fn packed(bytes: &[u8]) {
     }
 }
 
-/// Quantizes values with any scheme and shape and dequantizes them; builds tensors from inconsistent parts.
+/// Quantizes and dequantizes with any scheme and shape; builds tensors from inconsistent parts.
 pub(crate) fn quantized(bytes: &[u8]) {
     let mut bytes = Bytes(bytes);
     let packing = Packing::ALL[usize::from(bytes.byte()) % Packing::ALL.len()];
@@ -138,12 +134,12 @@ fn is_sound(quantized: &Quantized) {
     assert_eq!(quantized.dequantize().len(), quantized.codes().len());
 }
 
-/// A product of sizes if it is at most [`MAX_ELEMENTS`], else 0.
+/// A product of sizes, or 0 beyond [`MAX_ELEMENTS`].
 fn lines(a: usize, b: usize) -> usize {
     a.checked_mul(b).filter(|count| *count <= MAX_ELEMENTS).unwrap_or(0)
 }
 
-/// A source of numbers; zeros after the last byte.
+/// Zeros after the last byte.
 struct Bytes<'a>(&'a [u8]);
 
 impl Bytes<'_> {
@@ -153,7 +149,7 @@ impl Bytes<'_> {
         first
     }
 
-    /// Mostly a small size; for 255, one of 64 bits.
+    /// Mostly small; for 255, a size of 64 bits.
     fn size(&mut self) -> usize {
         match self.byte() {
             255 => (0..8).fold(0u64, |size, _| size << 8 | u64::from(self.byte())) as usize,
@@ -161,7 +157,6 @@ impl Bytes<'_> {
         }
     }
 
-    /// The remaining bytes, repeated.
     fn cycle(&self, count: usize) -> impl Iterator<Item = u8> + '_ {
         let rest = if self.0.is_empty() { &[0][..] } else { self.0 };
         rest.iter().copied().cycle().take(count)

@@ -58,7 +58,7 @@ fn other_sizes_and_numbers_compile_nothing() -> Result<(), Error> {
     }
     let after = stats(&device);
     assert_eq!((after.misses, after.compiled), (before.misses, before.compiled), "{after}");
-    // An extent of 1 is another graph, since it broadcasts.
+    // An extent of 1 is another graph, because it broadcasts.
     run(1, 7, 2.0)?;
     assert_eq!(stats(&device).misses, before.misses + 1);
     Ok(())
@@ -87,7 +87,7 @@ fn mistakes_are_told_when_recorded() -> Result<(), Error> {
         text.contains("`matmul`") && text.contains("[3, 4]") && text.contains("[3, 5]") && text.contains("help"),
         "{text}"
     );
-    // An operator carries the error to the next method.
+    // Operators carry the error to the next method.
     let wrong = &x + &y;
     let again = &wrong * 2.0;
     let text = again.relu().expect_err("shapes").to_string();
@@ -123,14 +123,13 @@ fn lazy_tensors_follow_tensors_and_give_values_of_their_own() -> Result<(), Erro
     let x = LazyTensor::from(&tensor);
     let clone = tensor.clone();
     tensor.write(&[3.0, 4.0])?;
-    // `x` follows the tensor to where the write moved it.
+    // `x` follows the tensor where the write moved it.
     assert_eq!(LazyTensor::from(&tensor).to_vec_blocking::<f32>()?, [3.0, 4.0]);
     assert_eq!((x.tensor::<f32, 1>()?.to_vec_blocking()?, clone.to_vec_blocking()?), (vec![3.0, 4.0], vec![1.0, 2.0]));
     let y = LazyTensor::from(&tensor).add(LazyTensor::from(&clone))?;
     let mut value = y.tensor::<f32, 1>()?;
     value.write(&[0.0, 0.0])?;
     assert_eq!((y.mul(&y)?.to_vec_blocking::<f32>()?, value.to_vec_blocking()?), (vec![16.0, 36.0], vec![0.0, 0.0]));
-    // A returned result keeps its value.
     let mut given = Tensor1::from_vec(&device, vec![1.0f32, 2.0], [2])?;
     let x = LazyTensor::from(given.clone());
     given.write(&[5.0, 5.0])?;
@@ -165,23 +164,22 @@ fn operations_recorded_after_a_write_see_the_new_values() -> Result<(), Error> {
     tensor.write(&[3.0, 4.0])?;
     assert_near(&(&x * 3.0).to_vec_blocking::<f32>()?, &[9.0, 12.0], 0.0);
     assert!(matches!(before.eval(), Err(Error::Written { operation: "add", .. })));
-    // The error belongs to the operation, not to the tensor; a write does not change extents.
+    // The error belongs to the operation, not the tensor; writes keep extents.
     assert_near(&column.to_vec_blocking::<f32>()?, &[5.0, 6.0], 0.0);
     let mixed = &before + &(&x * 2.0);
     assert!(matches!(mixed.eval(), Err(Error::Written { operation: "add", .. })));
-    // Gradients read the values that were current when the operation was recorded.
+    // Gradients read the values of the time of recording.
     let [dx] = grad(&(&x * &x).sum(())?, &[&x])?.try_into().expect("one");
     assert_near(&dx.to_vec_blocking::<f32>()?, &[6.0, 8.0], 0.0);
     let [dx] = grad(&product.sum(())?, &[&x])?.try_into().expect("one");
     assert!(matches!(dx.eval(), Err(Error::Written { operation: "mul", .. })));
-    // Also if the write moves the tensor away from a clone.
     let clone = tensor.clone();
     let before = &x * 5.0;
     tensor.write(&[5.0, 6.0])?;
     assert_near(&(&x * 2.0).to_vec_blocking::<f32>()?, &[10.0, 12.0], 0.0);
     assert!(matches!(before.eval(), Err(Error::Written { operation: "mul", .. })));
     assert_eq!(clone.to_vec_blocking()?, [3.0, 4.0]);
-    // A result that was handed out keeps its value: writing to it changes nothing here.
+    // Writing to a returned result changes nothing here.
     let y = &x + 0.5;
     let pending = &y * 10.0;
     let mut result = y.tensor::<f32, 1>()?;
@@ -202,11 +200,9 @@ fn long_chains_flush_and_drop() -> Result<(), Error> {
     for _ in 0..1000 {
         y = y.add(1.0)?;
     }
-    // At most 256 are pending.
     assert!(stats(&device).evaluations - before.evaluations >= 3);
     let expected: Vec<f32> = values.iter().map(|x| x + 1000.0).collect();
     assert_near(&y.to_vec_blocking::<f32>()?, &expected, 1e-5);
-    // A residual network counts shared values once.
     let mut h = x.clone();
     for _ in 0..40 {
         h = &h + &h.tanh()?;
@@ -316,7 +312,6 @@ fn threads_share_values() -> Result<(), Error> {
                     let y = y.mul(number).expect("recorded");
                     move || assert_near(&y.to_vec_blocking::<f32>().expect("values"), &expected, 1e-5)
                 };
-                // All threads record the same graph at once.
                 let own = scaled(x.exp().expect("recorded"), 0);
                 all_recorded.wait();
                 own();
@@ -324,11 +319,10 @@ fn threads_share_values() -> Result<(), Error> {
             });
         }
     });
-    // At most three functions: `exp` with the product; the same with `exp` stored, for the second thread; and the
-    // product of stored values.
+    // At most three functions: `exp` with the product; the same with `exp` stored, for the second thread; the product
+    // of stored values.
     let told = stats(&device);
     assert!((1..=3).contains(&(told.compiled - before.compiled)), "a graph is compiled once: {told}");
-    // All threads need one value, which is computed once.
     let before = stats(&device);
     let wanted = x.sin()?.cos()?;
     std::thread::scope(|scope| {

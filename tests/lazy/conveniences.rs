@@ -18,7 +18,6 @@ fn tensors_are_made_of_numbers() -> Result<(), Error> {
     assert_eq!(LazyTensor::full(&device, 7u32, [0usize; 0])?.item_blocking::<u32>()?, 7);
     let counted = LazyTensor::arange(&device, 5)?;
     assert_eq!((counted.dtype()?, counted.to_vec_blocking::<i32>()?), (DType::I32, vec![0, 1, 2, 3, 4]));
-    // Other numbers and, by a tensor's own sizes, other extents compile nothing.
     let sum = |rows: usize, value: f32| -> Result<Vec<f32>, Error> {
         let x = lazy(&device, [rows, 3], 1).0;
         let ones = LazyTensor::full(&device, value, [x.dim(0), x.dim(1)])?;
@@ -77,7 +76,7 @@ fn shapes_are_plain_numbers() -> Result<(), Error> {
         let error = x.reshape(&wrong).expect_err("no such shape").to_string();
         assert!(error.contains("reshape") && error.contains("-1"), "{error}");
     }
-    // The size for -1 is symbolic if the other sizes are axes.
+    // -1 is symbolic if the other sizes are axes.
     let sum = |rows: usize| lazy(&device, [rows, 3], 2).0.exp()?.reshape([-1])?.neg()?.to_vec_blocking::<f32>();
     sum(4)?;
     let before = stats(&device).compiled;
@@ -134,7 +133,7 @@ fn operators_assign_and_take_any_number() -> Result<(), Error> {
     counts |= 1;
     counts %= 4;
     assert_eq!(counts.to_vec_blocking::<i32>()?, [1, 3, 1, 3]);
-    // A number outside the dtype's range is refused, not wrapped.
+    // Numbers outside the dtype's range are refused, not wrapped.
     assert!((&counts + i64::MAX).eval().is_err() && (&counts + 0.5).eval().is_err());
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Costs of recording and evaluating besides the launch: allocations, GPU memory and pipelines.
+//! Costs besides the launch: allocations, GPU memory and pipelines of recording and evaluating.
 
 use std::{
     alloc::{GlobalAlloc, Layout, System},
@@ -9,7 +9,6 @@ use fuse_gpu::auto::{Error, FusionConfig, LazyTensor, configure, grad, stats};
 
 use super::{device, lazy};
 
-/// The system's allocator, counting the allocations of this thread.
 struct Counting;
 
 thread_local! {
@@ -17,10 +16,10 @@ thread_local! {
     static BYTES: Cell<usize> = const { Cell::new(0) };
 }
 
-// SAFETY: all requests are forwarded to the system's allocator; counting allocates nothing.
+// SAFETY: forwards all requests to the system's allocator; counting allocates nothing.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        // Thread-local storage is gone when a thread ends.
+        // Thread-local storage is gone at the end of a thread.
         _ = ALLOCATIONS.try_with(|count| count.set(count.get() + 1));
         _ = BYTES.try_with(|count| count.set(count.get() + layout.size()));
         // SAFETY: the caller keeps the contract of `alloc`.
@@ -40,7 +39,7 @@ fn allocations() -> usize {
     ALLOCATIONS.with(Cell::get)
 }
 
-/// The bytes that `work` allocates: a measure of its steps that is independent of the machine's load.
+/// Unlike time, independent of the machine's load.
 fn allocated(work: impl FnOnce() -> Result<(), Error>) -> Result<usize, Error> {
     let before = BYTES.with(Cell::get);
     work()?;
@@ -51,7 +50,6 @@ fn allocated(work: impl FnOnce() -> Result<(), Error>) -> Result<usize, Error> {
 fn an_operation_is_one_allocation() -> Result<(), Error> {
     let device = device();
     let ((x, _), (b, _)) = (lazy(&device, [8, 8], 1), lazy(&device, [8], 2));
-    // Warm-up: lists of this thread grow to their final size.
     let mut kept: Vec<LazyTensor> = Vec::with_capacity(300);
     for _ in 0..300 {
         kept.push(x.add(&b)?);
@@ -61,7 +59,6 @@ fn an_operation_is_one_allocation() -> Result<(), Error> {
     let y = x.add(&b)?.mul(2.0)?.relu()?.matmul(&x)?.transpose()?;
     let y = y.unsqueeze(0)?.gt(0.0)?.select(&y, 0.0)?.softmax(1)?;
     assert_eq!(allocations() - before, 9, "one for each operation");
-    // These also allocate the given lists of axes and sizes.
     let before = allocations();
     let z = y.sum([0, 1])?.reshape([2, 4])?;
     assert!(allocations() - before <= 2 + 4, "{}", allocations() - before);
@@ -74,7 +71,7 @@ fn recording_costs_the_same_however_much_waits() -> Result<(), Error> {
     let device = device();
     configure(&device, FusionConfig { max_pending: 100_000, ..FusionConfig::default() });
     let x = lazy(&device, [8], 1).0;
-    // Every value has two readers, so an algorithm that expands the operands as a tree doubles at each.
+    // Every value has two readers, so expanding operands as a tree doubles at each.
     let record = |count: usize| -> Result<usize, Error> {
         allocated(|| {
             let mut h = x.clone();
@@ -86,9 +83,8 @@ fn recording_costs_the_same_however_much_waits() -> Result<(), Error> {
         })
     };
     let (few, many) = (record(500)?, record(2000)?);
-    // Four times as many values, and tables that double; a quadratic algorithm would need sixteen times as much.
+    // Four times the values, and tables that double; quadratic work would need sixteen times.
     assert!(many <= 8 * few, "{many} and {few} bytes");
-    // The same with a limit.
     configure(&device, FusionConfig { max_pending: 300, ..FusionConfig::default() });
     let before = stats(&device).evaluations;
     let mut h = x.clone();
@@ -121,13 +117,12 @@ fn keeping_a_result_costs_the_same_however_many_are_kept() -> Result<(), Error> 
     steps(600)?;
     let many = steps(300)?;
     assert!(2 * many <= 3 * few, "{many} and {few} bytes");
-    // The first values' graph is dropped, but their leaves are remembered.
+    // The first values' graph is dropped; its leaves are remembered.
     let last = kept.last().expect("one");
     for wrt in [&x, &kept[1], &kept[500]] {
         let error = grad(&(last * wrt).sum(())?, &[wrt]).expect_err("forgotten");
         assert!(matches!(error, Error::Evaluated { .. }), "{error}");
     }
-    // An older, independent value is not on the path.
     let other = x.exp()?;
     other.eval()?;
     assert!(grad(&(&other * last).sum(())?, &[&other]).is_ok());

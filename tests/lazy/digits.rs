@@ -1,4 +1,4 @@
-//! The training step of `examples/digits` with lazy tensors, compared with the same step in `fuse!`.
+//! The training step of `examples/digits` with lazy tensors, against the same step in `fuse!`.
 
 use fuse_gpu::{
     Device, Tensor1, Tensor2,
@@ -43,7 +43,6 @@ fuse! {
     }
 }
 
-/// Weights, and the AdamW moments of the matrices.
 struct Perceptron {
     w: LazyTensor,
     b: LazyTensor,
@@ -72,7 +71,6 @@ impl Perceptron {
         x.matmul(&self.w)?.add(&self.b)?.relu()?.matmul(&self.v)?.add(&self.c)
     }
 
-    /// The loss of a batch, and the network after a step; only recorded.
     fn next(&self, x: &LazyTensor, digits: &LazyTensor) -> Result<(LazyTensor, Self), Error> {
         let loss = self.scores(x)?.cross_entropy(digits, 1)?.mean(())?;
         let gradients = grad(&loss, &[&self.w, &self.b, &self.v, &self.c])?;
@@ -90,7 +88,7 @@ impl Perceptron {
     }
 }
 
-/// Noisy images in which each digit has its own bright pixels.
+/// Noisy images; each digit has its own bright pixels.
 fn data(device: &Device) -> Result<(Tensor2<f32>, Tensor1<i32>), fuse_gpu::Error> {
     let mut pixels = Tensor2::<f32>::rand(device, [BATCH, PIXELS], 5)?.to_vec_blocking()?;
     let digits: Vec<i32> = (0..BATCH).map(|image| (image * 7 % DIGITS) as i32).collect();
@@ -158,9 +156,8 @@ fn a_step_has_the_kernels_and_the_losses_of_fuse() -> Result<(), Error> {
     assert!(found[19] < 0.5 * found[0], "{found:?}");
     let after = stats(&device);
     assert_eq!((after.compiled, after.misses, after.evaluations), (1, 1, 20), "{after}");
-    // AdamW normalizes gradients, so for gradients near 0 rounding errors become steps of `RATE`.
+    // AdamW normalizes gradients: near 0, rounding errors become steps of `RATE`.
     assert_near(&network.w.to_vec_blocking::<f32>()?, &w.to_vec_blocking()?, 1e-3);
-    // Another batch size, and evaluation.
     let scores = network.scores(&x.slice(0, 0, 40)?)?.argmax(1)?;
     let right =
         scores.to_vec_blocking::<i32>()?.iter().zip(digits.to_vec_blocking()?).filter(|(a, b)| **a == *b).count();

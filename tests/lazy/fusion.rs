@@ -12,7 +12,6 @@ use fuse_gpu::{
 
 use super::{assert_near, device, lazy, random};
 
-/// `sigmoid(a·b + c)` on the host.
 fn gate(a: &[f32], b: &[f32], c: &[f32]) -> Vec<f32> {
     let sigmoid = |x: f32| 1.0 / (1.0 + (-x).exp());
     (0..a.len()).map(|i| sigmoid(a[i] * b[i] + c[i])).collect()
@@ -94,7 +93,6 @@ fn patterns_are_found_and_explained() -> Result<(), Error> {
         let before = stats(&device).by_pattern.get(&pattern).copied().unwrap_or(0);
         value.eval()?;
         assert_eq!(stats(&device).by_pattern[&pattern], before + 1);
-        // Disabled patterns materialize their values.
         assert!(pattern.is_a(pattern));
     }
     assert!(linear.is_a(FusionPattern::LinearActivation));
@@ -115,7 +113,7 @@ fn patterns_can_be_turned_off() -> Result<(), Error> {
         Ok((values, after.launches - before.launches, after.bytes_saved - before.bytes_saved))
     };
     let (fused, launches, saved) = run()?;
-    // Two values of 19 × 29 numbers are neither written nor read.
+    // Two values of 19 × 29 numbers stay in the kernel.
     assert_eq!((launches, saved), (1, 2 * 2 * 4 * 19 * 29));
     let only = |patterns: &[FusionPattern]| FusionConfig {
         enabled_patterns: Some(patterns.iter().copied().collect::<BTreeSet<_>>()),
@@ -126,7 +124,6 @@ fn patterns_can_be_turned_off() -> Result<(), Error> {
     assert_near(&apart, &fused, 1e-6);
     assert_eq!(with_config(&device, only(&[FusionPattern::LinearActivation]), run)?.1, 1);
     assert_eq!(with_config(&device, only(&[]), run)?.1, 3);
-    // Inner values with several readers, and requested inner values.
     let launches = |config: FusionConfig, graph: &dyn Fn() -> Result<Vec<LazyTensor>, Error>| {
         with_config(&device, config, || -> Result<(u64, String), Error> {
             let values = graph()?;
@@ -184,7 +181,7 @@ fn weights_are_quantized_where_that_is_wanted() -> Result<(), Error> {
         let rounded = y.to_vec_blocking::<f32>()?;
         assert_ne!(rounded, exact);
         assert_near(&rounded, &exact, tolerance);
-        // Transposed, too; but not if something else reads it.
+        // Transposed, too; not if anything else reads it.
         let y = x.matmul(&LazyTensor::weight(&random(&device, [96, 64], 3)).transpose()?)?;
         assert!(explain(&[&y])?.source.contains(packing.name()));
         let y = x.matmul(&weight)?.add(weight.sum(0)?)?;
@@ -192,7 +189,7 @@ fn weights_are_quantized_where_that_is_wanted() -> Result<(), Error> {
     }
     configure(&device, FusionConfig::default());
     assert_eq!(x.matmul(&weight)?.relu()?.to_vec_blocking::<f32>()?, exact);
-    // Weights that cannot be quantized stay unchanged, and are named.
+    // Other weights stay unchanged, and are named.
     let wrong = LazyTensor::weight(&Tensor2::full(&device, f32::INFINITY, [64, 32])?);
     let read_twice = LazyTensor::weight(&random(&device, [64, 32], 4));
     with_config(&device, config(Packing::Q4), || -> Result<(), Error> {
@@ -207,7 +204,7 @@ fn weights_are_quantized_where_that_is_wanted() -> Result<(), Error> {
         assert!(stats.unquantized.contains(infinite) && stats.to_string().contains("not quantized"), "{stats}");
         Ok(())
     })?;
-    // A weight that was written to is quantized again.
+    // Writing to a weight requantizes it.
     let mut table = Tensor2::<f32>::full(&device, 1.0, [64, 32])?;
     let rewritten = LazyTensor::weight(&table);
     for factor in [1.0f32, -2.0] {
@@ -275,7 +272,6 @@ fn a_number_that_varies_is_told() -> Result<(), Error> {
     }
     let told = stats(&device).varying;
     assert!(told.len() == 1 && told[0].contains("pad(x0, axis = 1, before = 0, after = ?"), "{told:?}");
-    // With a symbolic size there is one.
     let misses = stats(&device).misses;
     for extent in 1..=9 {
         let part = Tensor1::<f32>::zeros(&device, [extent + 1])?;

@@ -49,7 +49,6 @@ fn fused_with_the_forward_pass_or_later() -> Result<(), Error> {
 fn of_gradients_and_of_cotangents() -> Result<(), Error> {
     let device = device();
     let (x, values) = lazy(&device, [11], 4);
-    // x³, 3x², 6x.
     let cube = (&x * &x * &x).sum(())?;
     let first = grad(&cube, &[&x])?.remove(0);
     let second = grad(&first.sum(())?, &[&x])?.remove(0);
@@ -59,7 +58,6 @@ fn of_gradients_and_of_cotangents() -> Result<(), Error> {
     let dx = grad_with(&x.exp()?, &weight, &[&x])?.remove(0);
     let expected: Vec<f32> = values.iter().zip(&weights).map(|(x, w)| w * x.exp()).collect();
     assert_near(&dx.to_vec_blocking::<f32>()?, &expected, 1e-5);
-    // With respect to an intermediate value, and to several.
     let h = x.sin()?;
     let y = (&h * &h).sum(())?;
     let [dh, dx] = <[LazyTensor; 2]>::try_from(grad(&y, &[&h, &x])?).expect("two");
@@ -73,7 +71,7 @@ fn of_gradients_and_of_cotangents() -> Result<(), Error> {
 fn after_evaluating() -> Result<(), Error> {
     let device = device();
     let (x, y, mut w) = (lazy(&device, [13, 7], 1).0, lazy(&device, [13, 5], 2).0, lazy(&device, [7, 5], 3).0);
-    // A PyTorch-like loop: prints the loss, then asks for its gradient, prints that, and updates.
+    // As in PyTorch.
     for _ in 0..3 {
         let expected = {
             let l = loss(&x, &y, &w)?;
@@ -88,7 +86,6 @@ fn after_evaluating() -> Result<(), Error> {
         w = &w - 0.1 * dw;
         w.eval()?;
     }
-    // Two losses on one materialized trunk, each with its own gradient, one after the other.
     let (x, values) = lazy(&device, [6], 6);
     let trunk = x.exp()?;
     trunk.eval()?;
@@ -100,7 +97,6 @@ fn after_evaluating() -> Result<(), Error> {
         let expected: Vec<f32> = values.iter().map(|&x| of(x)[number]).collect();
         assert_near(&dx.to_vec_blocking::<f32>()?, &expected, 1e-5);
     }
-    // With respect to a materialized intermediate value, while a gradient through it is pending.
     let [dtrunk, dx] = <[LazyTensor; 2]>::try_from(grad(&losses[1], &[&trunk, &x])?).expect("two");
     assert_near(&dtrunk.to_vec_blocking::<f32>()?, &values, 1e-6);
     assert_near(&dx.to_vec_blocking::<f32>()?, &values.iter().map(|&x| of(x)[1]).collect::<Vec<_>>(), 1e-5);
@@ -113,16 +109,15 @@ fn a_path_that_is_forgotten_is_an_error_and_no_wrong_number() -> Result<(), Erro
     let (x, _) = lazy(&device, [6], 6);
     let h = x.exp()?;
     let dx = grad(&(&h * &h).sum(())?, &[&x])?.remove(0);
-    // An update drops its graph. Values held at that time remember it, materialized or not.
+    // An update drops its graph; values held then remember it.
     let next = &h - 0.1 * &dx;
     next.eval()?;
     assert!(!h.is_evaluated()?);
     for wrt in [&x, &h] {
-        // A path around the evaluated value does not hide the error.
+        // Another path around the evaluated value must not hide the error.
         let error = grad(&(&next * wrt).sum(())?, &[wrt]).expect_err("forgotten");
         assert!(matches!(error, Error::Evaluated { .. }), "{error}");
     }
-    // Gradients with respect to an evaluated value are allowed.
     assert!(grad(&(&next * &h).sum(())?, &[&next]).is_ok());
     for error in [
         grad(&x, &[&x]).expect_err("rank"),
@@ -200,9 +195,8 @@ fn checkpoints_are_computed_again() -> Result<(), Error> {
     assert_near(&loss, &expected_loss, 1e-6);
     assert_near(&dw, &expected, 1e-5);
     assert!(text.contains("checkpoint({\n    let v0 = ") && !without.contains("checkpoint"), "{text}");
-    // The backward pass contains the product and `tanh` of the forward pass again.
+    // The backward pass repeats the product and `tanh`.
     assert!(again >= once + 2, "{again} and {once}");
-    // Nested checkpoints, and one with an inner value that is held.
     let held = std::cell::OnceCell::new();
     let outer = checkpoint(|| {
         let inner = block(&x)?;
@@ -232,7 +226,6 @@ fn values_that_are_the_same_to_the_language() -> Result<(), Error> {
         let dx = grad(&(&x * &x).sum(())?, &[&same])?.remove(0);
         assert_near(&dx.to_vec_blocking::<f32>()?, &values.iter().map(|x| 2.0 * x).collect::<Vec<_>>(), 1e-6);
     }
-    // Reduced over extents of 1.
     let (x, values) = lazy(&device, [4, 1], 14);
     let over = || Over::from(1).keep();
     for same in [x.sum(over())?, x.prod(over())?, x.amax(over())?, x.amin(over())?, x.mean(over())?] {

@@ -1,4 +1,4 @@
-//! Values that are held but not read are not stored. They are recomputed at most once, and then stored.
+//! Held values that nothing reads are not stored: they are recomputed at most once, then stored.
 
 use fuse_gpu::{
     Device, Tensor1, Tensor2,
@@ -45,7 +45,6 @@ fn a_step_of_the_readme_is_four_kernels() -> Result<(), Error> {
         let next = [&w - 0.1 * &gradients[0], &b - 0.1 * &gradients[1]];
         let explained = explain(&[&loss, &next[0], &next[1]])?;
         assert_eq!((explained.plan.groups.len(), explained.written.len()), (4, 0), "{}", explained.source);
-        // The error and the gradients.
         assert_eq!(explained.left.len(), 2, "{}", explained.source);
         let work = || eval_all(&[&loss, &next[0], &next[1]]);
         assert_eq!(counted(&device, work)?.0, 4);
@@ -71,7 +70,6 @@ fn it_is_computed_again_once() -> Result<(), Error> {
     assert!(!a.is_evaluated()?, "held, and not asked for");
     let expected: Vec<f32> = values.iter().map(|x| 2.0 * (x.exp() + 1.0).ln()).collect();
     assert_near(&c.to_vec_blocking::<f32>()?, &expected, 1e-5);
-    // The second evaluation that computes it stores it.
     let d = a.add(&c)?;
     assert_eq!(explain(&[&d])?.written, [0]);
     assert_eq!(counted(&device, || d.eval())?.1, 2);
@@ -98,7 +96,7 @@ fn a_loop_computes_nothing_twice_from_its_second_round_on() -> Result<(), Error>
     let operations: Vec<u64> =
         (0..4).map(|_| counted(&device, round).map(|(_, operations)| operations)).collect::<Result<_, _>>()?;
     assert_eq!(operations, [3, 2, 2, 2]);
-    // When it is no longer needed, it is stored once more, and then no longer.
+    // Once no longer needed, it is stored a last time.
     let written = || -> Result<(usize, usize), Error> {
         let h = x.exp()?;
         let y = h.sum(1)?;
@@ -128,7 +126,6 @@ fn a_state_that_nobody_asks_for_makes_no_chain() -> Result<(), Error> {
         "{operations:?}"
     );
     assert_near(&state.to_vec_blocking::<f32>()?, &expected, 1e-5);
-    // A sum over all steps, read only at the end.
     let (mut w, mut total) = (x.clone(), LazyTensor::from(Tensor1::<f32>::zeros(&device, [1])?));
     let mut operations = vec![];
     for _ in 0..20 {
@@ -155,7 +152,7 @@ fn memory_that_only_held_values_keep_alive_is_bounded() -> Result<(), Error> {
         let mut most = 0;
         for step in 0..60 {
             let x = LazyTensor::from(Tensor1::full(&device, step as f32, [1 << 16])?);
-            // One sum is read and one is not; both refer to the large tensor that they were computed from.
+            // One sum is read and one is not; both refer to their large source.
             let y = &x + 1.0;
             kept.push(y.sum(())?);
             left.push(y.mean(())?);
@@ -178,7 +175,7 @@ fn long_loops_compile_nothing_after_a_few_rounds() -> Result<(), Error> {
     let (start, values) = lazy(&device, [7, 5], 1);
     let mut misses = vec![];
     for _ in 0..7 {
-        // Several times the pending limit, so that evaluations end within a step.
+        // Beyond the pending limit, so that evaluations end within a step.
         let mut x = start.clone();
         for _ in 0..60 {
             let row = &x + x.roll(0, 1)? + x.roll(0, -1)?;
@@ -192,7 +189,6 @@ fn long_loops_compile_nothing_after_a_few_rounds() -> Result<(), Error> {
     Ok(())
 }
 
-/// The values after `steps` of the loop above.
 fn generations(values: &[f32], [rows, columns]: [usize; 2], steps: usize) -> Vec<f32> {
     let mut x: Vec<f64> = values.iter().map(|&x| x.into()).collect();
     for _ in 0..steps {

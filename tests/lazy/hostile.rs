@@ -1,6 +1,4 @@
-//! Edge cases of long-running programs: odd sizes, odd values, large numbers of things, odd orders.
-//!
-//! Results are compared with the host in `f64`, or with one kernel per operation.
+//! Edge cases of long-running programs: odd sizes, values and orders, and large numbers of things.
 
 use fuse_gpu::{
     Device, Tensor1, Tensor2, Tensor3,
@@ -9,14 +7,13 @@ use fuse_gpu::{
 
 use super::{assert_near, device, lazy, random};
 
-/// A limit of pending operations that no test reaches.
 const PATIENT: u32 = 100_000;
 
 fn patient(device: &Device) {
     configure(device, FusionConfig { max_pending: PATIENT, ..FusionConfig::default() });
 }
 
-/// Checks that the values of `record` are equal fused and with one kernel per operation; NaN equals NaN.
+/// Fused values equal those of one kernel per operation; NaN equals NaN.
 fn same_unfused(device: &Device, record: impl Fn() -> Result<Vec<LazyTensor>, Error>) -> Result<Vec<Vec<f32>>, Error> {
     let run = || -> Result<Vec<Vec<f32>>, Error> {
         let values = record()?;
@@ -77,7 +74,7 @@ fn values_that_change_rank() -> Result<(), Error> {
         let total = layers.abs()?.sum([1, 3])?.reshape([2 * 3 * b])?;
         let magnitude = |x: &f32| f64::from(x.abs());
         let row = |at: usize| -> f64 {
-            // Rolled by 2: the pieces are `z`, `x` and `z`; `z` is `x` permuted along the other axes.
+            // Rolled by 2: the pieces are `z`, `x` and `z`, with `z` a permutation of `x` along the other axes.
             let from = (at + 3 * b - 2 % (3 * b)) % (3 * b);
             let scale = if (b..2 * b).contains(&from) { 1.0 } else { 2.0 };
             let sum: f64 = (0..a)
@@ -163,7 +160,6 @@ fn numbers_that_are_none() -> Result<(), Error> {
             }]
         );
     }
-    // Softmax with a mask of minus infinity.
     let rows = LazyTensor::from(&random(&device, [4, 9], 8));
     let hidden = rows.index(1)?.gt(4)?;
     let weights = hidden.select(f32::NEG_INFINITY, &rows)?.softmax(1)?.to_vec_blocking::<f32>()?;
@@ -224,7 +220,7 @@ fn three_hundred_numbers() -> Result<(), Error> {
 fn many_held_and_many_asked_for() -> Result<(), Error> {
     let device = device();
     let (x, values) = lazy(&device, [21, 2], 10);
-    // All 16 intermediates are held, and computed at most twice.
+    // All 16 intermediates are held: each is computed at most twice.
     let mut chain = vec![x.clone()];
     for step in 0..16 {
         chain.push((&chain[step] * 0.9).sin()?);
@@ -237,7 +233,6 @@ fn many_held_and_many_asked_for() -> Result<(), Error> {
         assert_near(&value.to_vec_blocking::<f32>()?, &to_f32(expected.clone()), 1e-5);
     }
     assert!(stats(&device).operations <= 2 * 2 * 16);
-    // 40 outputs, some repeated, of several ranks.
     let before = stats(&device).evaluations;
     let mut outputs: Vec<(LazyTensor, Vec<f64>)> = vec![];
     for number in 0..20 {
@@ -263,7 +258,7 @@ fn dropped_in_odd_orders() -> Result<(), Error> {
     let (x, values) = lazy(&device, [19], 11);
     let expected: Vec<f32> = to_f32(values.iter().map(|&x| f64::from(x).exp().sin() + 2.0));
     for order in [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]] {
-        // They are dropped in this order; once the first is gone, the last is evaluated.
+        // Dropped in this order; once the first is gone, the last is evaluated.
         let a = x.exp()?;
         let b = a.sin()?;
         let c = b.add(2.0)?;
@@ -282,7 +277,6 @@ fn dropped_in_odd_orders() -> Result<(), Error> {
         drop(dx);
         assert_near(&e.to_vec_blocking::<f32>()?, &expected, 1e-4);
     }
-    // Memory of dropped values is freed.
     let before = device.memory_report().live_bytes;
     for seed in 0..10 {
         let (big, _) = lazy(&device, [1 << 14], seed);
@@ -317,7 +311,6 @@ fn mistakes_in_the_middle() -> Result<(), Error> {
     }
     let expected = values.iter().map(|&x| (0..5).fold(f64::from(x), |x, round| x * 0.5 + f64::from(round)));
     assert_near(&y.to_vec_blocking::<f32>()?, &to_f32(expected), 1e-5);
-    // Writing to a tensor fails its readers, and nothing else.
     let mut tensor = Tensor2::from_vec(&device, vec![1.0f32; 6], [2, 3])?;
     let (stale, fresh) = (LazyTensor::from(&tensor).exp()?, x.exp()?);
     let both = stale.sum(())?.add(&fresh.sum(())?)?;
@@ -327,7 +320,7 @@ fn mistakes_in_the_middle() -> Result<(), Error> {
         assert!(matches!(eval_all(&[&fresh, &stale]), Err(Error::Written { .. })));
     }
     assert_near(&fresh.to_vec_blocking::<f32>()?, &to_f32(values.iter().map(|&x| f64::from(x).exp())), 1e-5);
-    // Tensors larger than the device's memory are an error as well.
+    // Tensors beyond the device's memory are an error, too.
     let huge = x.reshape([4, 6, 1])?.broadcast_to([4usize, 6, 1 << 40]);
     assert!(huge.and_then(|huge| huge.eval()).is_err());
     assert_near(&(&x + 1.0).sum(())?.to_vec_blocking::<f32>()?, &[values.iter().sum::<f32>() + 24.0], 1e-4);
@@ -337,7 +330,6 @@ fn mistakes_in_the_middle() -> Result<(), Error> {
 #[test]
 fn shapes_of_every_kind_in_one_process() -> Result<(), Error> {
     let device = device();
-    // One function for all extents but 1 and 0, in any order.
     for (round, [b, n]) in [[1, 1], [4, 1], [1, 4], [5, 4], [0, 4], [4, 0], [64, 33], [2, 2]].into_iter().enumerate() {
         let tensor = Tensor3::<f32>::rand(&device, [b, n, 2], round as u64)?;
         let values = tensor.to_vec_blocking()?;

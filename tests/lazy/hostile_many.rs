@@ -9,8 +9,7 @@ use super::{assert_near, device, lazy};
 const ROWS: usize = 5;
 const WIDTH: usize = 6;
 
-/// Compares a residual network of `depth` layers `h + 0.1·tanh(h·w)`, and the gradients of its mean square with respect
-/// to all weights, with the host.
+/// Layers `h + 0.1·tanh(h·w)`, and gradients with respect to all weights, against the host.
 fn residual(depth: usize) -> Result<(), Error> {
     let device = device();
     configure(&device, FusionConfig { max_pending: 100_000, ..FusionConfig::default() });
@@ -107,7 +106,7 @@ fn gradients_of_too_much_are_one_evaluation() -> Result<(), Error> {
 #[test]
 fn gradients_that_are_one_value() -> Result<(), Error> {
     let device = device();
-    // More operands than a kernel binds buffers.
+    // More operands than a kernel binds.
     for count in [2, 7, 8, 20] {
         let (x, values) = lazy(&device, [9], 1);
         let weights: Vec<(LazyTensor, Vec<f32>)> = (0..count).map(|seed| lazy(&device, [9], 2 + seed)).collect();
@@ -148,7 +147,7 @@ fn sizes_of_many_parts() -> Result<(), Error> {
 fn extents_are_no_way_for_gradients() -> Result<(), Error> {
     let device = device();
     let ((x, _), (w, values)) = (lazy(&device, [6, 4], 1), lazy(&device, [4, 4], 2));
-    // Only the extents of both are used; one is materialized, one is never computed.
+    // Only extents are used: one is materialized, one is never computed.
     let (seen, never) = (x.matmul(&w)?, x.matmul(&w)?.sum(1)?);
     seen.eval()?;
     let extents = [seen.dim(1) * 2usize, never.dim(0) - 4usize];
@@ -179,7 +178,6 @@ fn threads_evaluate_while_others_record() -> Result<(), Error> {
                 for round in 0..25 {
                     let factor = thread as f32 * 0.1 + round as f32 * 0.01;
                     let inner = shared * factor + 1.0;
-                    // Some are evaluated by this thread, some by the other, some by both at once; some are dropped.
                     let y = inner.exp().expect("recorded");
                     send.send((factor, y.clone())).expect("sent");
                     match round % 4 {
@@ -202,8 +200,7 @@ fn threads_evaluate_while_others_record() -> Result<(), Error> {
             });
         }
     });
-    // The bound covers all orders of the threads: combinations of requested, materialized and additionally stored
-    // values.
+    // Bound over all thread orders: combinations of requested, materialized and additionally stored values.
     let stats = stats(&device);
     assert!(stats.compiled <= 24 && stats.failed == 0, "{stats}");
     Ok(())
@@ -239,7 +236,7 @@ fn gradients_are_shared_by_threads() -> Result<(), Error> {
     Ok(())
 }
 
-/// The limit is per process, so the test starts itself again and changes it there.
+/// The limit is per process, so the test changes it in a child process.
 #[test]
 fn the_limit_of_code() -> Result<(), Error> {
     const WITHIN: &str = "FUSE_TEST_LIMIT_OF_CODE";
@@ -263,7 +260,7 @@ fn within_a_limit_of_code() -> Result<(), Error> {
     assert!(used > 0 && stats(&device).dropped == 0);
     x.sin()?.cos()?.eval()?;
     let other = stats(&device).code_bytes - used;
-    // Room for one of them: the others are evicted, and compiled again when needed.
+    // Room for one of them: the others are evicted and recompiled.
     let limit = used.max(other) + used.min(other) / 2;
     set_code_limit(limit);
     x.neg()?.eval()?;
@@ -285,7 +282,7 @@ fn within_a_limit_of_code() -> Result<(), Error> {
         assert_near(&x.exp()?.to_vec_blocking::<f32>()?, &exp, 1e-5);
     }
     assert_eq!(stats(&device).dropped, 8);
-    // A running evaluation keeps its code, whatever others compile.
+    // A running evaluation keeps its code.
     set_code_limit(limit);
     std::thread::scope(|scope| {
         let turns = |own: usize| {
@@ -302,7 +299,7 @@ fn within_a_limit_of_code() -> Result<(), Error> {
         let threads: Vec<_> = (0..3).map(|own| scope.spawn(turns(own))).collect();
         threads.into_iter().try_for_each(|thread| thread.join().expect("no panic"))
     })?;
-    // An evaluation larger than the limit fails each time, and evicts nothing.
+    // An evaluation beyond the limit fails each time and evicts nothing.
     set_code_limit(1000);
     let dropped = stats(&device).dropped;
     let new = x.tanh()?;

@@ -32,7 +32,6 @@ fn sources_are_compiled_in_the_background() -> Result<(), Error> {
     assert!(warm.functions >= 1 && warm.refused.is_empty(), "{warm:?}");
     assert!(warm.wait().is_empty());
     fs::remove_file(&path).expect("there");
-    // A function that was not compiled before.
     let foreign = source.replace("asinh", "atanh");
     let refused = warm_up_text(&device, &format!("// fuse-auto 1\n{foreign}"))?;
     assert_eq!((refused.functions, refused.refused.len()), (0, 1), "its name is a checksum");
@@ -46,7 +45,6 @@ fn damaged_and_foreign_files_are_told_and_ignored() -> Result<(), Error> {
     let y = lazy(&device, [4], 2).0.sinh()?.cosh()?;
     let source = y.source()?;
     y.eval()?;
-    // The record has the sources of all tests of this process.
     assert!(record_text(&device).contains(&source));
     let text = format!("// fuse-auto 1\n{source}");
     for foreign in ["", "hello", "// fuse-auto 2\n", "\0\u{1}\u{2}"] {
@@ -54,7 +52,7 @@ fn damaged_and_foreign_files_are_told_and_ignored() -> Result<(), Error> {
         assert!(matches!(error, Error::File { .. }), "{error}");
     }
     assert!(matches!(warm_up(&device, "/nowhere/at/all"), Err(Error::File { .. })));
-    // Truncated or changed anywhere: nothing panics, and intact entries are kept.
+    // Truncated or changed anywhere: no panic, and intact entries stay.
     for cut in (15..text.len()).step_by(7).filter(|cut| text.is_char_boundary(*cut)) {
         drop(warm_up_text(&device, &text[..cut])?.wait());
     }

@@ -23,7 +23,6 @@ fuse! {
     }
 }
 
-/// Rows `from .. to` of a matrix with `columns` columns, in `f64`.
 fn rows(values: &[f32], columns: usize, from: usize, to: usize) -> Vec<f64> {
     values[from * columns..to * columns].iter().map(|&x| f64::from(x)).collect()
 }
@@ -49,7 +48,6 @@ fn matrix<const M: usize, const N: usize>(device: &Device, rows: [[f32; N]; M]) 
 fn an_epoch_of_batches_compiles_once() -> Result<(), Error> {
     const BATCH: usize = 4;
     const BATCHES: usize = 320;
-    // The last batch is shorter.
     const ROWS: usize = BATCH * BATCHES - 1;
     let device = device();
     let ((x, x_values), (y, y_values)) = (lazy(&device, [ROWS, 3], 1), lazy(&device, [ROWS, 1], 2));
@@ -84,14 +82,12 @@ fn a_growing_batch_compiles_a_constant_number() -> Result<(), Error> {
     for count in 1..=40 {
         let n = Dim::open(count);
         let batch = x.slice(0, 0, n.clone())?;
-        // The bias is repeated by a symbolic size alone.
         let repeated = bias.broadcast_to([n.clone(), 5.into()])?.exp()?;
         let y = (batch * &repeated).reshape([n * 5usize])?.sum(())? + repeated.mean(())?;
         let products = x_values[..count * 5].iter().enumerate().map(|(i, x)| x * bias_values[i % 5].exp());
         let mean = bias_values.iter().map(|b| b.exp()).sum::<f32>() / 5.0;
         assert_near(&y.to_vec_blocking::<f32>()?, &[products.sum::<f32>() + mean], 1e-4);
     }
-    // A batch of one row is a separate function.
     assert!(stats(&device).misses <= 2, "{}", stats(&device));
     Ok(())
 }
@@ -134,7 +130,6 @@ fn a_token_loop_with_a_growing_cache_compiles_a_constant_number() -> Result<(), 
         expected_token = (0..11).max_by(|&a, &b| logits[a].total_cmp(&logits[b])).expect("some");
         assert_eq!(token, expected_token, "step {step}");
     }
-    // Separate functions: without a cache, with a cache of one row, and with more.
     assert!(stats(&device).misses <= 3, "{found:?} {}", stats(&device));
     Ok(())
 }
@@ -144,7 +139,7 @@ fn steps_of_a_kalman_filter_compile_a_constant_number() -> Result<(), Error> {
     const STEPS: usize = 30;
     let device = device();
     let (measured, measured_values) = lazy(&device, [STEPS, 1], 11);
-    // State: position and velocity. The position is measured.
+    // Position and velocity; the position is measured.
     let (step, noise) = (matrix(&device, [[1.0, 0.1], [0.0, 1.0]])?, matrix(&device, [[0.01, 0.0], [0.0, 0.02]])?);
     let (sees, unit) = (matrix(&device, [[1.0, 0.0]])?, matrix(&device, [[1.0, 0.0], [0.0, 1.0]])?);
     let (mut state, mut covariance) = (matrix(&device, [[0.0], [0.0]])?, matrix(&device, [[1.0, 0.0], [0.0, 1.0]])?);
@@ -185,18 +180,16 @@ fn open_sizes_are_arguments() -> Result<(), Error> {
     assert!(source.contains("slice(x0, axis = 0, start = n0, end = n0 + n1)"), "{source}");
     let expected: Vec<f32> = values[8..20].iter().map(|x| x.exp()).collect();
     assert_near(&y.to_vec_blocking::<f32>()?, &expected, 1e-6);
-    // Lengths that must be equal are one argument, also if an axis determines them.
+    // Lengths that must be equal are one argument, even if an axis determines them.
     let (other, other_values) = lazy(&device, [3, 4], 13);
     let z = x.slice(0, 3, 6)? + &other;
     assert!(z.source()?.contains("slice(x0, axis = 0, start = n0, end = C + n0)"), "{}", z.source()?);
     let expected: Vec<f32> = values[12..].iter().zip(&other_values).map(|(a, b)| a + b).collect();
     assert_near(&z.to_vec_blocking::<f32>()?, &expected, 1e-6);
-    // Gradients flow to the slice's source.
     let [dx] = grad(&x.slice(0, 1, 3)?.slice(1, 1, 4)?.sum(())?, &[&x])?.try_into().expect("one");
     let inside = |place: usize| (1..3).contains(&(place / 4)) && place % 4 >= 1;
     let expected: Vec<f32> = (0..24).map(|place| if inside(place) { 1.0 } else { 0.0 }).collect();
     assert_near(&dx.to_vec_blocking::<f32>()?, &expected, 0.0);
-    // Empty and out-of-range slices.
     assert_eq!(x.slice(0, 6, 6)?.to_vec_blocking::<f32>()?, [0f32; 0]);
     assert!(x.slice(0, 4, 7).expect_err("beyond").to_string().contains("the slice ends at 7, the axis at 6"));
     assert!(x.slice(0, 5, 4).expect_err("reversed").to_string().contains("starts at 5, after its end 4"));
@@ -221,7 +214,7 @@ fn functions_take_sizes_as_numbers() -> Result<(), Error> {
     let (y, whole, sum) = windows(&x, 3)?;
     assert_eq!((y.to_vec_blocking()?, whole.to_vec_blocking()?), (values[9..15].to_vec(), values.clone()));
     assert_near(&sum.to_vec_blocking()?, &[3.0 * values[9..15].iter().sum::<f32>()], 1e-5);
-    // A launch checks bounds, and reads nothing outside.
+    // A launch checks bounds and reads nothing outside.
     for (start, count) in [(5, 2), (7, 0), (0, 7), (u32::MAX, 2)] {
         let error = window(&x, start, count).expect_err("beyond the end").to_string();
         assert!(

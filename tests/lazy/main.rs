@@ -16,7 +16,7 @@ mod random;
 
 use fuse_gpu::{Device, Tensor, auto::LazyTensor};
 
-/// A device of this test alone, so that no other test changes its statistics.
+/// A device of its own, so that other tests do not change its statistics.
 fn device() -> Device {
     Device::blocking().expect("an adapter")
 }

@@ -1,5 +1,5 @@
-//! The encoder of all-MiniLM-L6-v2 with lazy tensors, compared with the `fuse!` functions of `examples/minilm_model`,
-//! with random weights of the model's widths.
+//! The encoder of all-MiniLM-L6-v2 with lazy tensors, against `examples/minilm_model`, with random weights of its
+//! widths.
 
 use fuse_gpu::{
     Device, Tensor1, Tensor2,
@@ -74,7 +74,6 @@ impl Layer {
 }
 
 impl Encoder {
-    /// A vector of length 1 for each text.
     fn apply(&self, ids: &LazyTensor, lengths: &LazyTensor) -> Result<LazyTensor, Error> {
         let positions = self.positions.embedding(&ids.index(1)?)?;
         let sum = self.words.embedding(ids)? + positions + self.segments.slice(0, 0, 1)?;
@@ -90,7 +89,6 @@ impl Encoder {
     }
 }
 
-/// A layer's tensors for the `fuse!` function.
 struct Tensors {
     matrices: [Tensor2<f32>; 6],
     biases: [Tensor1<f32>; 6],

@@ -1,8 +1,8 @@
-//! Random programs: results of lazy tensors, fused and not, are compared with the interpreter on independently written
-//! source. Both must refuse the same calls.
+//! Random programs: lazy tensors, fused and unfused, against the interpreter on independently written source. Both must
+//! refuse the same calls.
 //!
-//! The seed is derived from the code of the commit (`seed`); `FUSE_SEED` overrides it, and `PROPTEST_CASES` the number
-//! of programs.
+//! The commit's code determines the seed (`seed`); `FUSE_SEED` and `PROPTEST_CASES` override it and the number of
+//! programs.
 
 mod call;
 mod draw;
@@ -25,7 +25,7 @@ use self::{
 };
 use super::device;
 
-/// The share of elements without a useful range, since programs use all operations with any numbers.
+/// Programs use all operations with any numbers.
 const LOOSE_SHARE: f64 = 0.4;
 
 fn check_both(device: &Device, program: &Program, order: Order) -> Result<Outcome, String> {
@@ -36,7 +36,6 @@ fn check_both(device: &Device, program: &Program, order: Order) -> Result<Outcom
     Ok(outcome)
 }
 
-/// Fails with the smallest failing part of a program.
 fn fail(device: &Device, seed: u64, program: &Program, order: Order, error: &str) -> ! {
     let smallest = program.shrunk(|part| check_both(device, part, order).is_err());
     let again = check_both(device, &smallest, order).err().unwrap_or_default();
@@ -111,7 +110,7 @@ fn programs() {
     judge_outcome("programs", count, outcome);
 }
 
-/// True if the parameters of a source have a literal extent other than 1.
+/// True if parameters of a source have a literal extent other than 1.
 fn has_numbers(source: &str) -> bool {
     let params = source.split("->").next().unwrap_or_default();
     let extents = params.split('[').skip(1).filter_map(|rest| rest.split(']').next()).flat_map(|list| list.split(", "));

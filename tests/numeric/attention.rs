@@ -1,5 +1,5 @@
-//! Attention on the installed adapters, compared with the interpreter's ranges: one kernel for any pointwise scores,
-//! every legal variant, and sizes below, at and beyond tiles.
+//! Attention against the interpreter's ranges: one kernel for any pointwise scores; every legal variant, at sizes
+//! below, at and beyond tiles.
 
 use fuse_artifact::DType;
 use fuse_compiler::interp::Value;
@@ -12,12 +12,12 @@ fn assert_one_attention(program: &Program) {
     assert!(matches!(kernels[..], [name] if name.ends_with("attention")), "{kernels:?}\n{}", program.function.plan);
 }
 
-/// Runs every function of `source` at all `sizes`. Each must be a single attention kernel.
+/// Every function must be a single attention kernel.
 fn check(what: &str, source: &str, sizes: &[Dims<'_>]) -> Vec<Program> {
     check_with(Sweep::new(what), source, sizes)
 }
 
-/// As [`check`], with one in `count` variants of each function.
+/// As [`check`], with one in `count` variants.
 fn check_sharing(count: usize, what: &str, source: &str, sizes: &[Dims<'_>]) {
     check_with(Sweep::new(what).sharing_variants(count), source, sizes);
 }
@@ -34,7 +34,7 @@ fn check_with(mut sweep: Sweep, source: &str, sizes: &[Dims<'_>]) -> Vec<Program
     programs
 }
 
-/// Queries M and keys N: one row, few rows, small and odd, exact tiles, and beyond.
+/// Queries M and keys N: one row, few, small and odd, exact tiles, and beyond.
 const SIZES: &[Dims<'_>] = &[
     &[("B", 2), ("M", 1), ("N", 1)],
     &[("B", 1), ("M", 1), ("N", 67)],
@@ -45,7 +45,7 @@ const SIZES: &[Dims<'_>] = &[
     &[("B", 1), ("M", 67), ("N", 71)],
 ];
 
-/// Sizes for masks: several steps of keys, workgroups with different first queries, and decoding.
+/// For masks: several steps of keys, different first queries, and decoding.
 const MASKED: &[Dims<'_>] = &[
     &[("B", 2), ("M", 5), ("N", 7)],
     &[("B", 3), ("M", 1), ("N", 150)],
@@ -92,7 +92,7 @@ fn f16_heads() {
     check_sharing(2, "f16", source, SIZES);
 }
 
-/// Head sizes known only at launch: small ones take one kernel, large ones still run.
+/// Small heads take one kernel, large ones still run.
 #[test]
 fn heads_known_at_launch() {
     let source = "pub fn f(q: f32[B, M, D], k: f32[B, N, D], v: f32[B, N, E]) -> f32[B, M, E] {
@@ -158,7 +158,7 @@ fn masks() {
     check_sharing(4, "masks", &source, MASKED);
 }
 
-/// Key limits must not be derived from a comparison as if its integers did not wrap around.
+/// Key limits must not be derived as if integers did not wrap around.
 #[test]
 fn comparisons_that_wrap_around() {
     let source = "pub fn f(q: f32[M, 8], k: f32[N, 8], v: f32[N, 8], w: i32) -> f32[M, 8] {
@@ -248,7 +248,6 @@ fn layouts_and_work_around() {
     check_sharing(3, "layouts", source, sizes);
 }
 
-/// Enough keys for several parts of several steps each.
 #[test]
 fn many_keys() {
     let sizes: &[Dims<'_>] =
@@ -265,7 +264,7 @@ fn many_keys() {
     check("many keys", source, sizes);
 }
 
-/// Inputs at which softmax may fail: scores of any size, infinities and NaN.
+/// Scores of any size, infinities and NaN.
 #[test]
 fn special_numbers() {
     let source = "pub fn f(q: f32[M, 4], k: f32[N, 4], v: f32[N, 4]) -> f32[M, 4] {
@@ -286,7 +285,6 @@ fn special_numbers() {
                 let mut inputs = data::inputs(&program.graph, &[("M", 9), ("N", 77)], which as u64);
                 inputs[place].data[4 * which] = special;
                 if program.graph.params.len() == 4 {
-                    // Row 2 sees no key.
                     inputs[3].data[2 * 77..3 * 77].fill(0.0);
                 }
                 sweep.run(&program, &inputs);
@@ -298,7 +296,7 @@ fn special_numbers() {
 
 type Shapes<'a> = &'a [(&'a str, &'a [usize])];
 
-/// Runs an expression in `f32` at all shapes. Each case says whether it must take a single kernel.
+/// A case says whether it must take a single kernel.
 fn check_expression(source: &str, cases: &[(bool, Shapes<'_>)]) {
     let mut sweep = Sweep::new(source);
     let (graph, dtypes) = expression(source).expect("a correct expression").swap_remove(0);
@@ -323,8 +321,7 @@ fn check_expression(source: &str, cases: &[(bool, Shapes<'_>)]) {
     sweep.finish();
 }
 
-/// Ranks and extents known only at launch; a scale of any rank. Values, scales or biases that broadcast the scores take
-/// more kernels, and so do heads that are too large.
+/// Values, scales or biases that broadcast the scores, and large heads, take more kernels.
 #[test]
 fn expressions_of_any_rank() {
     let scaled = "matmul(softmax(matmul(q, transpose(k)) * s), v)";

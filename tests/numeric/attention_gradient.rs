@@ -1,12 +1,12 @@
-//! Gradients of attention on the installed adapters against the interpreter's ranges: no plan stores scores, every legal
-//! variant runs, and sizes are below, at and beyond tiles.
+//! Gradients of attention against the interpreter's ranges: no plan stores scores; every legal variant, at sizes below,
+//! at and beyond tiles.
 
 use fuse_compiler::interp::run_exact;
 use fuse_test_support::{Program, Sweep, Value, adapter::Arguments, compile, data, devices, wait};
 
 type Dims<'a> = &'a [(&'a str, usize)];
 
-/// Queries M and keys N: one row, few rows, primes, exact tiles, and beyond.
+/// Queries M and keys N: one row, few, primes, exact tiles, and beyond.
 const SIZES: &[Dims<'_>] = &[
     &[("B", 2), ("M", 1), ("N", 1)],
     &[("B", 1), ("M", 1), ("N", 67)],
@@ -16,7 +16,6 @@ const SIZES: &[Dims<'_>] = &[
     &[("B", 1), ("M", 132), ("N", 71)],
 ];
 
-/// Kernels of a gradient without stored scores: attention, a number per row of its output, queries, keys and values.
 fn assert_fused(program: &Program) {
     for plan in program.plans() {
         let kinds: Vec<&str> = plan.plan.groups.iter().map(|group| group.kind.as_ref()).collect();
@@ -36,7 +35,7 @@ fn check(mut sweep: Sweep, source: &str, sizes: &[Dims<'_>]) {
     sweep.finish();
 }
 
-/// Gradient of an attention with the given `scores` of the products `s`.
+/// For `scores` of the products `s`.
 fn gradient(name: &str, ty: &str, [depth, columns]: [u32; 2], parameters: &str, scores: &str) -> String {
     let (q, k) = (format!("{ty}[B, M, {depth}]"), format!("{ty}[B, N, {depth}]"));
     let (v, c) = (format!("{ty}[B, N, {columns}]"), format!("{ty}[B, M, {columns}]"));
@@ -62,7 +61,7 @@ fn large_heads() {
     check(Sweep::new("large heads").sharing_variants(2), &source.join("\n"), &[SIZES[1], SIZES[4]]);
 }
 
-/// Head sizes known only at launch; heads too large for any kernel still run.
+/// Head sizes known only at launch; too large heads still run.
 #[test]
 fn heads_known_at_launch() {
     let source = "pub fn f(q: f32[B, M, D], k: f32[B, N, D], v: f32[B, N, E], c: f32[B, M, E])
@@ -94,7 +93,7 @@ fn nothing_in_one_dimension() {
     check(Sweep::new("empty"), &gradient("f", "f32", [8, 8], "", "s"), sizes);
 }
 
-/// Ranges of `f16` are wide after cancellation, so results are also compared with exact ones.
+/// Ranges of `f16` are wide after cancellation: compares with exact results, too.
 #[test]
 fn f16_heads() {
     let source = [
@@ -114,7 +113,7 @@ fn f16_heads() {
     sweep.finish();
 }
 
-/// Compares every choice of variants with the exact result, within a hundredth of each result's largest element.
+/// Within a hundredth of the exact result's largest element, for every choice of variants.
 pub(crate) fn assert_close(program: &Program, inputs: &[Value]) {
     let expected = run_exact(&program.graph, inputs).expect("the interpreter");
     for device in devices() {
@@ -131,7 +130,7 @@ pub(crate) fn assert_close(program: &Program, inputs: &[Value]) {
     }
 }
 
-/// Masks, including rows that see no key and have weights of 0.
+/// Includes rows that see no key and have weights of 0.
 #[test]
 fn masks() {
     let masked = |name: &str, parameters: &str, condition: &str| {
@@ -237,7 +236,6 @@ fn special_numbers() {
     sweep.finish();
 }
 
-/// Rows long enough for split attention and many steps.
 #[test]
 fn many_keys() {
     let sizes: &[Dims<'_>] = &[&[("B", 1), ("M", 4), ("N", 1031)], &[("B", 1), ("M", 769), ("N", 36)]];
@@ -248,7 +246,6 @@ fn many_keys() {
     check(Sweep::new("many keys"), &source.join("\n"), sizes);
 }
 
-/// Every schedule of attention stores each row's largest score and the reciprocal of its sum of exponentials.
 #[test]
 fn sums_of_rows_beside_the_output() {
     let source = "pub fn f<T: Float>(q: T[B, M, 16], k: T[B, N, 16], v: T[B, N, 16]) -> (T[B, M, 16], f32[B, M, 1], f32[B, M, 1]) {

@@ -1,5 +1,5 @@
-//! Programs that reduce broadcast products, compared with the interpreter's ranges: every legal variant, awkward sizes,
-//! and bounds on kernels and bytes.
+//! Reduced broadcast products against the interpreter's ranges: every legal variant, awkward sizes, bounds on kernels
+//! and bytes.
 
 use fuse_gpu::{Device, Tensor1, Tensor2, fuse};
 use fuse_test_support::{Program, Sweep, compile, data};
@@ -16,7 +16,7 @@ fn check(what: &str, source: &str, sizes: &[&[(&str, usize)]]) -> Vec<Program> {
     programs
 }
 
-/// Asserts that every plan has this many kernels and stores no intermediate.
+/// Every plan must have this many kernels and store no intermediate.
 fn assert_nothing_stored(programs: &[Program], kernels: usize) {
     for program in programs {
         for plan in program.plans() {

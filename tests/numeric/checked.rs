@@ -1,5 +1,5 @@
-//! Bounds-checked shaders, in buffers of exact size surrounded by poison: operations with every operand access, file
-//! tests (also with each extent 0), and gathers.
+//! Bounds-checked shaders in buffers of exact size amid poison: every operand access, file tests (also with each extent
+//! 0), and gathers.
 
 use fuse_artifact::DType;
 use fuse_compiler::interp::Value;
@@ -15,7 +15,6 @@ fn checked_programs(source: &str) -> Vec<Program> {
     compile(source).iter().map(|program| program.checked().expect("it compiles")).collect()
 }
 
-/// Runs on a device with bounds checks.
 struct Checked {
     device: Device,
     sweep: Sweep,
@@ -23,7 +22,7 @@ struct Checked {
 }
 
 impl Checked {
-    /// Runs each program with one in `share` of its variants and the runtime's choice.
+    /// One in `share` variants of each program, and the runtime's choice.
     fn new(what: &str, share: usize) -> Self {
         Self {
             device: device(),

@@ -1,4 +1,4 @@
-//! Composite operations on the installed adapters against the interpreter's ranges.
+//! Composite operations against the interpreter's ranges.
 
 use fuse_test_support::{Sweep, compile, data};
 
@@ -40,7 +40,6 @@ fn elements_that_move() {
     check("moved elements", source, &SIZES);
 }
 
-/// Values with several readers at several reduction depths: some are stored, others recomputed.
 #[test]
 fn levels_of_moved_elements() {
     let heat = "let x = x + 0.1 * (roll(x, axis = 0, shift = 1) + roll(x, axis = 0, shift = -1)
@@ -74,7 +73,7 @@ fn gates_norms_and_losses() {
     }
 }
 
-/// A sum of 300 terms is one kernel for every back end, and fits the stack of a test thread in every stage.
+/// One kernel for every back end, within the stack of a test thread.
 #[test]
 fn long_sums() {
     let terms = " + x * y - y".repeat(150);

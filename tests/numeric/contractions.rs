@@ -1,5 +1,4 @@
-//! Contractions with several products or row reductions, on the installed adapters against the interpreter's ranges, with
-//! every legal variant.
+//! Contractions with several products or row reductions against the interpreter's ranges, with every legal variant.
 
 use fuse_artifact::{
     DType, DomainKind, Schedule,
@@ -9,7 +8,6 @@ use fuse_test_support::{Program, Sweep, compile, data};
 
 type Sizes<'a> = &'a [[(&'a str, usize); 3]];
 
-/// Sizes below, at and beyond vectors and tiles.
 const FEW: Sizes<'static> = &[
     [("M", 1), ("N", 36), ("K", 68)],
     [("M", 17), ("N", 1), ("K", 31)],
@@ -19,7 +17,7 @@ const FEW: Sizes<'static> = &[
     [("M", 4), ("N", 8), ("K", 0)],
 ];
 
-/// Runs every function of a block and asserts that the first plan of each is a single contraction.
+/// The first plan of every function must be a single contraction.
 fn check(what: &str, source: &str, sizes: Sizes<'_>, batch: &[(&str, usize)]) -> Vec<Program> {
     let mut sweep = Sweep::new(what).sharing_variants(3);
     let programs = compile(source);
@@ -119,7 +117,7 @@ fn split_products_add_up() {
         let variants = &program.function.kernels[0].variants;
         assert!(variants.iter().any(|variant| variant.passes.len() > 1), "no split schedule");
         for (seed, dims) in sizes.iter().enumerate() {
-            // Sums of coarse numbers are exact, so a lost or repeated term shows.
+            // Sums of coarse numbers are exact: lost or repeated terms show.
             let mut inputs = data::inputs(&program.graph, dims, seed as u64);
             inputs.iter_mut().flat_map(|input| &mut input.data).for_each(|x| *x = x.round());
             sweep.run(&program, &inputs);
@@ -219,7 +217,7 @@ fn products_have_workgroups_of_their_own() {
         let variants = &program.function.kernels[0].variants;
         assert!(variants.iter().any(|variant| grouped(&variant.schedule)), "{}", program.function.name);
     }
-    // An epilogue that needs both products forces them into one workgroup.
+    // An epilogue of both products forces them into one workgroup.
     let together =
         compile("pub fn f(x: f32[M, K], u: f32[K, N], v: f32[K, N]) -> f32[M, N] { matmul(x, u) * matmul(x, v) }");
     let schedules = together[0].function.kernels[0].variants.iter().map(|variant| &variant.schedule);
@@ -309,7 +307,7 @@ fn special_numbers_stay_in_their_rows() {
     sweep.finish();
 }
 
-/// Depths below, at and beyond one step of a row's invocations.
+/// Below, at and beyond one step of a row's invocations.
 const DEEP: Sizes<'static> = &[
     [("M", 1), ("N", 1), ("K", 1)],
     [("M", 1), ("N", 36), ("K", 1100)],
@@ -323,7 +321,6 @@ const DEEP: Sizes<'static> = &[
 const EMPTY: Sizes<'static> =
     &[[("M", 4), ("N", 8), ("K", 0)], [("M", 0), ("N", 8), ("K", 4)], [("M", 4), ("N", 0), ("K", 4)]];
 
-/// True if the first plan's kernel reduces the rows of its left operand.
 fn reduces_operand(program: &Program) -> bool {
     program.function.kernels[0].work.row_passes > 0
 }

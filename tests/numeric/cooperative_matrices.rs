@@ -1,11 +1,11 @@
-//! Products of `f16` in cooperative matrices, rewritten for software adapters (`fuse_test_support::matrices`). Adapters that
-//! have them run them unchanged in the other suites.
+//! Products of `f16` in cooperative matrices, rewritten for software adapters (`fuse_test_support::matrices`). Adapters
+//! that have them run them in the other suites.
 
 use fuse_compiler::interp::run_bounded;
 use fuse_runtime::Device;
 use fuse_test_support::{Program, Sweep, adapter::Arguments, compare::compare, compile, data, devices, matrices, wait};
 
-/// Sizes below, at and beyond tiles, some shifted at the edge; depths of whole steps of 128, 64 or 32, and others.
+/// Below, at and beyond tiles, some shifted at the edge.
 const SIZES: &[[(&str, usize); 3]] = &[
     [("M", 33), ("N", 68), ("K", 128)],
     [("M", 64), ("N", 64), ("K", 64)],
@@ -51,7 +51,7 @@ fn epilogues_and_batches() {
     );
 }
 
-/// Weights of few bits are converted to `f16` while they are staged.
+/// Weights are converted to `f16` while staged.
 #[test]
 fn quantized_weights() {
     let source = "
@@ -67,7 +67,7 @@ fn quantized_weights() {
     sweep.finish();
 }
 
-/// Batches of one row are folded into rows, which take the batch stride whatever the literals say.
+/// Folded rows take the batch stride, whatever the literals say.
 #[test]
 fn folded_batches_of_literal_sizes() {
     let source = "
@@ -84,7 +84,7 @@ fn folded_batches_of_literal_sizes() {
     sweep.finish();
 }
 
-/// These passes bind all buffers as writable, and a tensor may still be several arguments.
+/// All buffers are writable, and a tensor may still be several arguments.
 #[test]
 fn one_tensor_as_every_argument() {
     let source = "pub fn f(x: f16[M, M], w: f16[M, M], r: f16[M, M]) -> f16[M, M] { relu(matmul(x, w) + r) }";
@@ -116,7 +116,6 @@ fn products_that_share_an_operand() {
     }
 }
 
-/// Queries that fill tiles or not; keys of one step, several, and a partial one.
 const ATTENTIONS: &[[(&str, usize); 3]] = &[
     [("B", 2), ("M", 128), ("N", 32)],
     [("B", 1), ("M", 150), ("N", 71)],
@@ -124,12 +123,11 @@ const ATTENTIONS: &[[(&str, usize); 3]] = &[
     [("B", 1), ("M", 67), ("N", 130)],
 ];
 
-/// Rows that fill tiles of 64 and 128, shifted tiles, and keys of one step and a partial one.
 const GRADIENTS: &[[(&str, usize); 3]] =
     &[[("B", 2), ("M", 128), ("N", 64)], [("B", 1), ("M", 67), ("N", 135)], [("B", 1), ("M", 130), ("N", 65)]];
 
-/// Staged operands are shared if products and sums read the same tensor. Ranges of `f16` say little for 64 columns, so
-/// those results are compared with exact ones only.
+/// Products and sums of one tensor share its staging. Ranges of `f16` are too wide for 64 columns: only exact results
+/// are compared.
 #[test]
 fn gradients_of_attention() {
     let gradient = |name: &str, head: u32, scores: &str| {
@@ -178,7 +176,7 @@ fn attention() {
     );
 }
 
-/// A literal number of keys, whose slices need no clamping.
+/// Slices of a literal number of keys need no clamping.
 #[test]
 fn attention_to_whole_slices() {
     check_attention(
@@ -188,7 +186,7 @@ fn attention_to_whole_slices() {
     );
 }
 
-/// Scores of hundreds, so that accumulators are rescaled while other rows of the workgroup are not.
+/// Scores of hundreds rescale accumulators while other rows of the workgroup keep theirs.
 #[test]
 fn attention_with_growing_scores() {
     check_attention(
@@ -222,7 +220,6 @@ fn attention_with_sums_of_rows() {
     );
 }
 
-/// True if some variant of a function's first plan uses cooperative matrices.
 fn uses_matrices(source: &str) -> bool {
     let function = compile(source)[0].function;
     function.kernels.iter().flat_map(|kernel| kernel.variants.iter()).any(|variant| variant.features.coop_matrix > 0)
@@ -232,7 +229,7 @@ fn uses_matrices(source: &str) -> bool {
 fn only_stored_f16_is_multiplied_in_matrices() {
     assert!(uses_matrices("pub fn f(x: f16[M, K], w: f16[K, N]) -> f16[M, N] { matmul(x, w) }"));
     assert!(!uses_matrices("pub fn f(x: f32[M, K], w: f32[K, N]) -> f32[M, N] { matmul(x, w) }"));
-    // An operand computed in `f32` would be rounded on its way into a matrix.
+    // An operand computed in `f32` would be rounded for a matrix.
     assert!(!uses_matrices("pub fn f(x: f16[M, K], w: f16[K, N]) -> f16[M, N] { matmul(x * 0.3, w) }"));
 }
 

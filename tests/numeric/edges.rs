@@ -1,9 +1,9 @@
-//! Edge cases of kernels: row widths that decide how rows are owned, and tables without rows.
+//! Edge cases: row widths that decide who owns rows, and tables without rows.
 
 use fuse_compiler::interp::{Stores, Value, run_bounded};
 use fuse_test_support::{Numbers, Program, Sweep, adapter::Arguments, compile, data, devices, expression, wait};
 
-/// Widths of rows that an invocation, a workgroup, or no workgroup holds.
+/// Widths that an invocation, a workgroup, or no workgroup holds.
 const WIDTHS: [usize; 3] = [3, 130, 600];
 
 #[test]
@@ -40,7 +40,7 @@ fn softmax_of_a_linear_layer_as_an_expression() {
     let mut sweep = Sweep::new("softmax of a linear layer");
     for (seed, n) in WIDTHS.into_iter().enumerate() {
         let mut numbers = Numbers::new(seed as u64);
-        // A bias with more axes than the product repeats it.
+        // A bias with more axes repeats the product.
         for bias in [vec![n], vec![5, n], vec![2, 1, n], vec![]] {
             let shapes = [vec![5, 7], vec![7, n], bias];
             let params = program.graph.params.iter().zip(&shapes);
@@ -207,7 +207,6 @@ fn values_with_themselves() {
         pub fn of_one(x: f32[N, K], w: f32[K, 0]) -> f32[N, 1] { softmax(max(matmul(x, w), axis = 1, keepdim = true), axis = 1) }";
     let mut sweep = Sweep::new("values with themselves");
     for program in &compile(source) {
-        // Ordinary numbers, and numbers with zeros and infinities.
         let mut inputs = data::inputs(&program.graph, &[("N", 16), ("K", 3)], 7);
         sweep.run(program, &inputs);
         let special = [0.0, -0.0, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];

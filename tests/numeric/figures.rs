@@ -1,9 +1,8 @@
-//! Gradients of kernels compared with figures of PyTorch and JAX in float64 (`fuse_test_support::Figures`), with the
-//! runtime's choice of variants.
+//! Gradients of kernels against PyTorch and JAX in float64 (`fuse_test_support::Figures`), with the runtime's choice.
 
 use fuse_test_support::{Figures, Program, adapter::Arguments, devices, wait};
 
-/// Tolerance relative to the largest number of a gradient.
+/// Relative to the gradient's largest number.
 const TOLERANCE: f64 = 1e-5;
 
 fn check(made: impl Fn(Program) -> Result<Program, String>) {

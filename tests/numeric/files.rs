@@ -1,4 +1,4 @@
-//! The programs of the file tests (`tests/in/*.fuse`) on the installed adapters against the interpreter.
+//! Programs of the file tests (`tests/in/*.fuse`) against the interpreter.
 
 use fuse_test_support::{Sweep, compile, file_tests};
 

@@ -1,5 +1,5 @@
-//! Kernels against the `f64` interpreter on every installed adapter. Programs are compiled from source at test time, and
-//! each legal variant is forced. A single test program keeps all threads busy.
+//! Kernels against the `f64` interpreter on every adapter, compiled from source at test time, with each legal variant
+//! forced. One test program keeps all threads busy.
 
 mod attention;
 mod attention_gradient;

@@ -1,5 +1,5 @@
-//! Contractions on the installed adapters, compared with the interpreter's ranges: every operand access, operations
-//! fused on both sides, every legal variant, and sizes below, at and beyond tiles.
+//! Contractions against the interpreter's ranges: every operand access and legal variant, fused on both sides, at sizes
+//! below, at and beyond tiles.
 
 use fuse_artifact::DType;
 use fuse_test_support::{
@@ -8,17 +8,16 @@ use fuse_test_support::{
 
 const DTYPES: [DType; 3] = [DType::F32, DType::F16, DType::I32];
 
-/// Sizes below, at and beyond vectors, tiles and workgroups. M, N and K each take every size.
+/// Below, at and beyond vectors, tiles and workgroups, for each of M, N and K.
 const SIZES: [usize; 19] = [1, 2, 3, 4, 5, 7, 8, 16, 17, 31, 32, 33, 64, 65, 100, 127, 128, 129, 0];
 
-/// Covering set: row `i` takes the sizes at `i`, `3i + 1` and `7i + 2`. Each index steps through every size because 19 is
-/// prime, and pairs differ in each column.
+/// Covering set: row `i` takes the sizes at `i`, `3i + 1` and `7i + 2`. Each index visits every size because 19 is
+/// prime; pairs differ in each column.
 fn covering() -> Vec<[(&'static str, usize); 3]> {
     let size = |i: usize| SIZES[i % SIZES.len()];
     (0..SIZES.len()).map(|i| [("M", size(i)), ("N", size(3 * i + 1)), ("K", size(7 * i + 2))]).collect()
 }
 
-/// Few sizes: one row, one column, small and odd, exact tiles, and beyond.
 const FEW: &[[(&str, usize); 3]] = &[
     [("M", 1), ("N", 33), ("K", 65)],
     [("M", 17), ("N", 1), ("K", 31)],
@@ -68,7 +67,6 @@ fn one_row_in_whole_steps_and_not() {
         pub fn prologues(x: f32[M, K], g: f32[K], y: f32[K, N]) -> f32[M, N] { matmul(gelu(x) * g, 2.0 * y) }
         pub fn batches(x: f32[3, M, K], y: f32[3, K, N]) -> f32[3, M, N] { matmul(x, y) }
         pub fn siblings(x: f32[M, K], y: f32[K, N], z: f32[K, N]) -> f32[M, N] { silu(matmul(x, y)) * matmul(x, z) }";
-    // The last two depths are not multiples of eight.
     let sizes = [[4, 8], [36, 264], [128, 1032], [68, 12], [8, 65]].map(|[n, k]| [("M", 1), ("N", n), ("K", k)]);
     let programs = check("one row", source, &sizes, &[]);
     for (size, whole) in [(&sizes[1], true), (&sizes[3], false)] {
@@ -117,7 +115,6 @@ fn few_rows_share_what_is_read() {
     }
 }
 
-/// More and fewer tiles than run concurrently, shares of whole and partial tiles, depths of one step, and batches.
 #[test]
 fn streams_share_all_depths() {
     let source = "
@@ -132,7 +129,6 @@ fn streams_share_all_depths() {
     for program in &compile(source) {
         for [m, n, k] in [[1, 4, 512], [130, 516, 288], [260, 516, 96], [132, 516, 64]] {
             let inputs = data::inputs(&program.graph, &[("M", m), ("N", n), ("K", k)], m as u64);
-            // Rows of a transposed left operand are read in vectors.
             if program.function.name == "batches" && m % 4 > 0 {
                 continue;
             }
@@ -265,7 +261,7 @@ fn a_long_depth_is_split() {
         let programs = compile(&source);
         for (seed, dims) in depths.iter().enumerate() {
             let mut inputs = data::inputs(&programs[0].graph, dims, seed as u64);
-            // Sums of coarse numbers are exact, so a lost or repeated term shows.
+            // Sums of coarse numbers are exact: lost or repeated terms show.
             inputs.iter_mut().flat_map(|input| &mut input.data).for_each(|x| *x = x.round());
             sweep.run(&programs[0], &inputs);
         }

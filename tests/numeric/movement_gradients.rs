@@ -1,4 +1,4 @@
-//! Movements of many pieces and gradients of movements in kernels, against the interpreter at awkward sizes.
+//! Movements of many pieces, and gradients of movements, against the interpreter at awkward sizes.
 
 use fuse_test_support::{Sweep, compile, data};
 

@@ -1,15 +1,14 @@
-//! Extreme sizes and values: outliers among activations, infinities, many rounds over rows and depths, and shapes whose
-//! product overflows.
+//! Extreme sizes and values: outliers, infinities, many rounds over rows and depths, shapes whose product overflows.
 
 use fuse_artifact::{DType, Packing};
 use fuse_compiler::interp::{Stores, run_bounded};
 use fuse_gpu::Device;
 use fuse_test_support::{Program, Value, adapter::Arguments, compare::compare, compile, data, devices, wait};
 
-/// Few and many rows, which have different schedules.
+/// Few and many rows have different schedules.
 const ROWS: [usize; 4] = [1, 3, 4, 65];
 
-/// Depth of the large activation, with others of its run on both sides.
+/// Depth of the large activation, inside its run.
 const PLACE: usize = 33;
 
 fn layers(packing: Packing) -> Vec<Program> {
@@ -20,7 +19,7 @@ fn layers(packing: Packing) -> Vec<Program> {
     ))
 }
 
-/// Activations and weights; `large` is one activation of each row, times a power of two.
+/// `large` is one activation of each row, times a power of two.
 fn inputs(program: &Program, rows: usize, large: f64) -> Vec<Value> {
     let (columns, depth) = (36, 96);
     let mut inputs = data::inputs(&program.graph, &[("M", rows), ("N", columns), ("K", depth)], rows as u64);
@@ -30,14 +29,12 @@ fn inputs(program: &Program, rows: usize, large: f64) -> Vec<Value> {
     inputs
 }
 
-/// The weight at the depth of the large activation.
 fn weight(w: &mut Value, column: usize) -> &mut f64 {
     let columns_are_neighbours = w.shape[0] == 96;
     let place = if columns_are_neighbours { PLACE * w.shape[1] + column } else { column * w.shape[1] + PLACE };
     &mut w.data[place]
 }
 
-/// Results of the runtime's choice and of each schedule that reads packed words, with their names.
 fn results(device: &Device, program: &Program, inputs: &[Value]) -> Vec<(String, Vec<Value>)> {
     let arguments = Arguments::new(device, program, inputs).unwrap();
     let mut choices = arguments.choices(program).unwrap();
@@ -71,7 +68,7 @@ fn outliers(packing: Packing) {
     }
 }
 
-/// Compares with dequantizing first: an infinity of the weight's sign, and NaN for a weight of 0.
+/// As dequantized: an infinity of the weight's sign, and NaN for a weight of 0.
 fn infinities(packing: Packing) {
     for program in layers(packing) {
         for rows in ROWS {
@@ -96,7 +93,7 @@ fn infinities(packing: Packing) {
     }
 }
 
-/// Products with partial sums beyond the largest number, although the total is not.
+/// Partial sums overflow, although the total does not.
 #[test]
 fn codes_times_huge_activations_do_not_overflow() {
     for program in layers(Packing::Q8) {
@@ -139,12 +136,11 @@ fn of_shape(shape: &[usize], element: impl FnMut(usize) -> f64) -> Value {
     Value { dtype: DType::F32, shape: shape.to_vec(), data: (0..count).map(element).collect() }
 }
 
-/// The depth is split further on adapters that silently end long loops.
+/// Some adapters silently end long loops, so the depth is split further.
 #[test]
 fn long_depths_are_summed_whole() {
     let depth = 8_388_608;
     for program in compile("pub fn f(x: f32[M, K], w: f32[K, N]) -> f32[M, N] { matmul(x, w) }") {
-        // Sums of small multiples of a power of two are exact.
         let inputs = [of_shape(&[4, depth], |i| f64::from((i % 16 == 0) as u8)), of_shape(&[depth, 1], |_| 0.25)];
         for device in devices() {
             let arguments = Arguments::new(device, &program, &inputs).unwrap();
@@ -199,7 +195,7 @@ fn empty_tensors_may_have_any_other_extents() {
             for device in devices() {
                 let launched = Arguments::new(device, &program, &inputs)
                     .and_then(|arguments| wait(arguments.launch(&program, None)));
-                // Too large: non-empty results, and rows without elements that kernels still iterate over.
+                // Too large: non-empty results, and rows without elements that kernels iterate over.
                 match launched {
                     Ok(results) => assert!(results[0].data.is_empty(), "{} {dims:?}", program.function.name),
                     Err(error) => {

@@ -1,7 +1,5 @@
-//! Every pointwise operation, dtype and operand access on the installed adapters, compared with the interpreter's
-//! ranges, with every legal variant.
-//!
-//! Operations of one dtype share kernels with several results, so that few pipelines are compiled.
+//! Every pointwise operation, dtype, operand access and legal variant against the interpreter's ranges. Operations of
+//! one dtype share kernels: few pipelines are compiled.
 
 mod pairs;
 mod patterns;

@@ -1,4 +1,4 @@
-//! Quantized operands against the interpreter's ranges on the installed adapters, with every legal variant.
+//! Quantized operands against the interpreter's ranges, with every legal variant.
 
 use fuse_artifact::{DType, Packing};
 use fuse_gpu::{
@@ -12,7 +12,7 @@ use fuse_test_support::{
     check_on, compile, data, devices, middle_codes, wait,
 };
 
-/// Awkward and even sizes; groups of 32 where 32 divides the depth.
+/// Groups of 32 where 32 divides the depth.
 const SIZES: &[[(&str, usize); 3]] = &[
     [("M", 1), ("N", 1), ("K", 1)],
     [("M", 1), ("N", 36), ("K", 96)],
@@ -114,7 +114,7 @@ fn batches_and_shared_weights() {
     check("batches", source, &SIZES[1..7], &[("B", 3)], 4);
 }
 
-/// Left operands that are exact in 8 bits: multiples of 1/128, with 127/128 among each 32.
+/// Exact in 8 bits: multiples of 1/128, with 127/128 among each 32.
 fn bytes(x: &mut Value) {
     for (i, value) in x.data.iter_mut().enumerate() {
         *value = if i % 32 == 3 { 127.0 } else { (i * 29 % 255) as f64 - 127.0 } / 128.0;
@@ -166,7 +166,7 @@ fn outputs_may_not_share_the_memory_of_scales() {
 }
 
 /// With a weight of 0, a large activation adds no error beyond that of the other products. Asymmetric schemes sum codes
-/// relative to the middle one, whose value also counts.
+/// relative to the middle one, whose value counts.
 #[test]
 fn an_outlier_beside_weights_of_zero() {
     const OUTLIER: usize = 13;
@@ -178,7 +178,7 @@ fn an_outlier_beside_weights_of_zero() {
             pub fn rows(x: f32[M, K], w: {q}[N, K]) -> f32[M, N] {{ matmul(x, transpose(w)) }}"
         );
         for (program, is_transposed) in compile(&source).iter().zip([false, true]) {
-            // Several rows share decoded weights, in every packing alike.
+            // Rows share decoded weights, in every packing alike.
             for m in if packing == Packing::Q4 { vec![1, 3] } else { vec![1] } {
                 let mut inputs = data::inputs(&program.graph, &[("M", m), ("N", n), ("K", k)], 3);
                 let place =
@@ -187,7 +187,6 @@ fn an_outlier_beside_weights_of_zero() {
                 (0..n).for_each(|column| inputs[1].data[place(OUTLIER, column)] = 0.0);
                 let [x, w] = [&inputs[0].data, &inputs[1].data];
                 let middle = middle_codes(&program.graph, 1, &inputs[1].shape);
-                // A sum, and the magnitude to which its error is relative.
                 let sum = |i: usize| {
                     (0..k).fold([0.0, 0.0], |[sum, magnitudes], depth| {
                         let (x, at) = (x[i / n * k + depth], place(depth, i % n));

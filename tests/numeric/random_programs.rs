@@ -1,12 +1,12 @@
-//! Random programs: fused, unfused and interpreted results agree on every installed adapter, with the runtime's choice
-//! of variants and random others.
+//! Random programs: fused, unfused and interpreted results agree on every adapter, with the runtime's choice and random
+//! other variants.
 //!
-//! The seed is derived from the commit's code (`seed`), so each change tests other programs, repeatably. A machine
-//! retries its earlier failures first (`failures`).
+//! The seed is derived from the commit's code (`seed`): each change tests other programs, repeatably. A machine retries
+//! its earlier failures first (`failures`).
 //!
-//! The adapter's compiler takes nearly all the time. Every program runs fused with the runtime's choice, one in four
-//! with another variant, and one in eight unfused. `FUSE_THOROUGH` runs all of these for all programs. `PROPTEST_CASES`
-//! sets the number of programs, `FUSE_MINUTES` (`cargo xtask fuzz programs`) the time.
+//! The adapter's compiler takes nearly all the time: one program in four runs with another variant, one in eight
+//! unfused. `FUSE_THOROUGH` runs all, `PROPTEST_CASES` sets the number, `FUSE_MINUTES` (`cargo xtask fuzz programs`)
+//! the time.
 
 mod dims;
 mod expressions;
@@ -31,24 +31,22 @@ use proptest::{
     test_runner::{Config, RngSeed, TestCaseError, TestRunner},
 };
 
-/// Programs of each form per run.
 const CASES: u32 = 256;
 
-/// Least average number of compared elements per program. Fewer would mean that most programs were empty.
+/// Least average number of compared elements: fewer would mean that most programs were empty.
 const LEAST_ELEMENTS: usize = 4;
 
-/// Accepted average share of elements with loose ranges: inputs are tame, but `1/x`, `tan` and comparisons of nearly equal
-/// values are not.
+/// Average share of loose ranges: inputs are tame, but `1/x`, `tan` and comparisons of nearly equal values are not.
 const LOOSE_SHARE: f64 = 0.15;
 
 type Drawn = (Vec<Step>, [usize; 4], u64);
 
-/// Runs `check` for programs of a form, reports their number, and returns the share of loose ranges. `file` keeps failures.
+/// Returns the share of loose ranges; `file` keeps failures.
 fn run(form: &'static str, file: &'static str, cases: u32, check: impl Fn(&Drawn) -> Result<Outcome, String>) -> f64 {
     let (total, count, shares) = (Cell::new(Outcome::default()), Cell::new(0), Cell::new(0.0));
     let first = seed::seed();
     let say = |text: String| {
-        // Output of passing tests is captured, so this writes to stderr directly.
+        // Output of passing tests is captured, except this.
         let _ = writeln!(std::io::stderr(), "random {form}: {text}");
     };
     say(format!("seed {first} (FUSE_SEED={first} runs these again)"));
@@ -91,7 +89,6 @@ fn run(form: &'static str, file: &'static str, cases: u32, check: impl Fn(&Drawn
     shares.get() / f64::from(count.get())
 }
 
-/// Asserts that ranges are tight on average; a few programs may be loose throughout.
 fn judge(loose: f64) {
     assert!(loose <= LOOSE_SHARE, "{:.0} % of the ranges say little", loose * 100.0);
 }
@@ -120,7 +117,7 @@ fn extents() -> impl Strategy<Value = [usize; 4]> {
     prop::array::uniform4(extent)
 }
 
-/// Seeds that select other variants, fused and unfused, for programs that run with them.
+/// Seeds of other variants, fused and unfused, for programs that run with them.
 type Turns = [Option<u64>; 2];
 
 fn turns(seed: u64) -> Turns {
@@ -164,7 +161,7 @@ fn expressions() {
     judge(loose);
 }
 
-/// As [`items`], with fewer programs and bounds-checked shaders.
+/// As [`items`], with fewer programs and checked bounds.
 #[test]
 fn items_stay_inside() {
     let device = Device::builder().checked().without_pipeline_cache().build_blocking().expect("an adapter");
@@ -181,10 +178,9 @@ fn items_stay_inside() {
     });
 }
 
-/// Generated programs are correct, and exact values of the interpreter lie in its own ranges.
+/// Programs are correct, and the interpreter's exact values lie in its ranges.
 #[test]
 fn ranges_hold_what_the_interpreter_computes() {
-    // Compiles nothing for an adapter.
     let loose = run("ranges", "ranges.txt", CASES, |(steps, extents, seed)| {
         let program = Builder::fitting(*extents, steps);
         check_ranges(&program, *seed).map_err(|error| format!("{error}\nwith {:?}\n{}", program.dims, program.source))
@@ -198,12 +194,10 @@ fn check_ranges(program: &Program, seed: u64) -> Result<Outcome, String> {
         let inputs = data::inputs(&graph, &program.dims, seed);
         for stores in [Stores::Results, Stores::EveryNode] {
             let results = match run_bounded(&graph, &inputs, stores) {
-                // Sizes that a launch refuses have no values.
                 Err(InterpError::Check { .. }) => return Ok(outcome),
                 results => results.map_err(|error| error.to_string())?,
             };
             for x in results.iter().flat_map(|result| &result.data) {
-                // Beyond the range of `f32`, `f64` and `f32` differ.
                 let overflows = x.exact.abs() > f64::from(f32::MAX) || x.range == Range::ANY;
                 if !overflows && !x.admits(x.exact) {
                     return Err(format!("{x:?} with {stores:?}"));
@@ -215,7 +209,7 @@ fn check_ranges(program: &Program, seed: u64) -> Result<Outcome, String> {
     Ok(outcome)
 }
 
-/// Features that a corpus of programs must contain to be useful.
+/// A useful corpus has these features.
 #[test]
 fn programs_have_quantized_weights_heads_empty_extents_and_large_ones() {
     let mut runner = TestRunner::new(Config { rng_seed: RngSeed::Fixed(1), ..Config::default() });

@@ -1,11 +1,11 @@
-//! Reductions on the installed adapters, compared with the interpreter's ranges: every operation, dtype and direction,
-//! operations fused around them, every legal variant, and sizes below, at and beyond a variant's capacity.
+//! Reductions against the interpreter's ranges: every operation, dtype, direction and legal variant, with fused
+//! operations, at sizes below, at and beyond capacities.
 
 use fuse_artifact::DType;
 use fuse_compiler::interp::Value;
 use fuse_test_support::{Numbers, Program, Sweep, adapter::Arguments, compile, data, devices, wait};
 
-/// Row lengths around vectors, invocations and capacities of schedules.
+/// Around vectors, invocations and capacities of schedules.
 const LENGTHS: [usize; 14] = [0, 1, 3, 4, 7, 8, 32, 37, 64, 128, 131, 512, 1023, 1024];
 
 fn run(sweep: &mut Sweep, program: &Program, dims: &[(&str, usize)], seed: u64) {
@@ -34,7 +34,6 @@ fn results(op: &str, dtype: &str) -> String {
     if op.starts_with("arg") { "i32".to_owned() } else { dtype.to_owned() }
 }
 
-/// Rows and columns of every operation of a dtype, at few sizes.
 fn every_operation(dtype: &str, ops: &[&str]) {
     let sizes: [&[(&str, usize)]; 7] = [
         &[("M", 3), ("N", 5)],
@@ -263,7 +262,7 @@ fn long_rows_are_split() {
     }
 }
 
-/// Ten million terms of magnitude about 1 with a small sum.
+/// Ten million terms of about 1 with a small sum.
 #[test]
 fn ten_million_elements_that_cancel() {
     const COUNT: usize = 10_000_000;

@@ -1,13 +1,13 @@
-//! Gradients of gathers (scatter-adds): every legal variant compared with the interpreter, at awkward sizes and ids.
+//! Gradients of gathers (scatter-adds): every legal variant against the interpreter, at awkward sizes and ids.
 
 use fuse_artifact::DType;
 use fuse_compiler::interp::Value;
 use fuse_test_support::{Numbers, Program, Sweep, adapter::Arguments, compile, data, devices, wait};
 
-/// Kind of ids into a table of this many rows.
+/// Ids into a table of this many rows.
 type Ids = fn(usize, u64, &mut Numbers) -> f64;
 
-/// Ordinary ids, few distinct ones, a single one, and ids beyond the ends, which are clamped.
+/// Ordinary, few distinct, a single one, and beyond the ends, which clamp.
 const IDS: [Ids; 4] = [
     |_, rows, numbers| numbers.below(rows.max(1)) as f64,
     |i, rows, _| ((i * i) as u64 % rows.clamp(1, 3)) as f64,
@@ -15,7 +15,6 @@ const IDS: [Ids; 4] = [
     |_, rows, numbers| numbers.below(3 * rows + 4) as f64 - rows as f64,
 ];
 
-/// Ordinary inputs, with ids of this kind into `V` rows.
 fn inputs(program: &Program, dims: &[(&str, usize)], ids: Ids, seed: u64) -> Vec<Value> {
     let mut inputs = data::inputs(&program.graph, dims, seed);
     let mut numbers = Numbers::new(seed + 1);
@@ -89,7 +88,7 @@ fn gradients_along_other_axes() {
     check("along other axes", source, &sizes);
 }
 
-/// Sums far smaller than their terms, with identical bits each time.
+/// Sums far smaller than their terms, with the same bits each time.
 #[test]
 fn outliers_that_cancel_have_the_same_bits_every_time() {
     let source = "pub fn of_table(table: f32[V, D], ids: i32[N], dy: f32[N, D]) -> f32[V, D] {

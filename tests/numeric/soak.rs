@@ -1,5 +1,5 @@
-//! A program whose shapes never repeat: its process memory stays within the budget and the total of `memory_report`.
-//! Takes seconds; two minutes with `FUSE_THOROUGH`.
+//! Shapes that never repeat: process memory stays within the budget and `memory_report`'s total. Takes seconds; two
+//! minutes with `FUSE_THOROUGH`.
 
 use std::{
     process::Command,
@@ -27,7 +27,7 @@ fn changing_shapes_hold_what_the_report_says() {
     if std::env::var_os(CHILD).is_some() {
         return soak(Duration::from_secs(if thorough() { 120 } else { 10 }));
     }
-    // A separate process, because other tests also allocate.
+    // Other tests also allocate.
     let module = module_path!().split_once("::").map_or(String::new(), |(_, module)| format!("{module}::"));
     let test = format!("{module}changing_shapes_hold_what_the_report_says");
     let program = std::env::current_exe().expect("a test has a program");
@@ -45,7 +45,6 @@ fn soak(length: Duration) {
     );
     let mut numbers = Numbers::new(26);
     let (start, mut rounds, mut before) = (Instant::now(), 0u64, None);
-    // Sizes change often even on slow machines.
     while start.elapsed() < length || rounds < 100 {
         let shape = [0; 2].map(|_| 1 + numbers.below(2800) as usize);
         let [x, y] = [0.25, 0.75].map(|value| Tensor2::<f32>::full(&device, value, shape).expect("it fits"));
@@ -58,7 +57,6 @@ fn soak(length: Duration) {
         rounds += 1;
         let report = device.memory_report();
         assert!(held(&report) <= BUDGET, "round {rounds}, {shape:?}: {report}");
-        // The first rounds compile.
         let resident = resident();
         let before = *before.get_or_insert(resident);
         let allowed = before + held(&report) + report.staging_bytes + REST;
@@ -67,7 +65,7 @@ fn soak(length: Duration) {
     device.synchronize_blocking().expect("the work is done");
     let (report, reserved) = (device.memory_report(), device.reserved_bytes());
     println!("{rounds} rounds, {} MiB of the process, reserved {reserved:?}\n{report}", resident() / MIB);
-    // wgpu also reserves memory: it suballocates from blocks, which changing sizes fragment: 98 MiB on an H100.
+    // wgpu suballocates from blocks, which changing sizes fragment: 98 MiB on an H100.
     let held = held(&report) + report.staging_bytes;
     assert!(reserved.is_none_or(|reserved| (held..=2 * held + REST / 4).contains(&reserved)), "{reserved:?}\n{report}");
     device.trim();
@@ -84,7 +82,7 @@ fn held(report: &MemoryReport) -> u64 {
     report.live_bytes + report.idle_bytes + report.freed_bytes
 }
 
-/// Resident bytes of the process on Linux; other systems check the report only.
+/// Resident bytes on Linux; other systems check the report only.
 fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));

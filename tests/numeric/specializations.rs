@@ -1,5 +1,5 @@
-//! Specializations: to sizes (`Device::specialize`), fast functions, bounds checks, unrolled loops, and `if` or `switch`
-//! (`Tuning`). Results are equal, up to the error of fast functions.
+//! Specializations: sizes (`Device::specialize`), fast functions, bounds checks, unrolled loops, `if` or `switch`
+//! (`Tuning`). Results are equal, up to errors of fast functions.
 
 use std::collections::BTreeSet;
 
@@ -53,10 +53,9 @@ fn launches_of_equal_shapes_use_the_new_pipelines() {
     assert!(made >= 1, "specializing creates pipelines");
     let after = layer(&x, &w, &b).unwrap().to_vec_blocking().unwrap();
     assert_eq!((&within, &after), (&general, &general));
-    // A second request does nothing.
     device.specialize(|| layer(&x, &w, &b)).unwrap();
     assert_eq!(device.pipelines(), before + made);
-    // Other sizes have their own pipelines or the general ones.
+    // Other sizes have their own pipelines, or the general ones.
     let (y, ..) = inputs(&device, 9);
     let other = layer(&y, &w, &b).unwrap().to_vec_blocking().unwrap();
     assert_eq!(other[..7 * 12], general[..], "the first rows are the same");
@@ -98,7 +97,7 @@ fn other_devices_and_threads_stay_general() {
     assert!(device.pipelines() > general, "the other thread's launch was not specialized");
 }
 
-/// Product, attention, reductions of rows and columns, and movement give the same bits as general pipelines.
+/// Product, attention, reductions and movement give the bits of general pipelines.
 #[test]
 fn every_kind_of_kernel() {
     let source = "
@@ -150,7 +149,7 @@ fn checked_shaders_compute_the_same() {
     assert!(device.pipelines() > pipelines, "checked shaders have pipelines of their own");
 }
 
-/// Specializations of tables give the pipelines that a program requests. The program's own request takes precedence.
+/// Tables specialize as requests do; the program's request takes precedence.
 #[test]
 #[cfg(feature = "tune")]
 fn tables_ask_for_specializations() {
@@ -183,14 +182,12 @@ fn tables_ask_for_specializations() {
     }
 }
 
-/// True if the shader has parts that specializations change.
 fn has_specializations(variant: &Variant) -> bool {
     let marks = [ROUNDS, SWITCH];
     variant.passes.iter().any(|pass| marks.iter().any(|mark| pass.wgsl.contains(mark)))
 }
 
-/// Loops unrolled by two and four and both kinds of branches, of every variant that has them, compared with the
-/// interpreter.
+/// Unrolled by two and four and both branches, of every variant that has them.
 #[test]
 fn loops_and_branches_in_every_form() {
     let source = "
@@ -208,7 +205,6 @@ fn loops_and_branches_in_every_form() {
     let tunings = [unrolled(2).control_flow(ControlFlow::If), unrolled(4).control_flow(ControlFlow::Switch)];
     let mut specializations = vec![];
     for program in compile(source) {
-        // Some sizes that no factor divides, and few queries.
         let sizes = [("B", 2), ("M", 3), ("N", 68), ("K", 332)];
         let inputs = data::inputs(&program.graph, &sizes, 5);
         let expected = run_bounded(&program.graph, &inputs, program.stores(device.info())).unwrap();
@@ -247,7 +243,6 @@ fn specialized_pipelines_do_not_pile_up() {
         device.specialize(|| drop(run(size)));
     }
     let kept = device.pipelines();
-    // Variants differ between sizes, and with them the general pipelines.
     assert!(kept <= before + 257 * each + 2, "{kept} pipelines, {each} for each size");
     // Evicted pipelines still run, and are specialized again on request.
     let six = vec![6.0_f32];

@@ -1,5 +1,5 @@
-//! Training of an attention block: every step is one call, sequence lengths change within a process, and gradients
-//! agree with those of a plan that stores scores.
+//! Training of an attention block: one call per step, changing sequence lengths, gradients equal to those of a plan
+//! that stores scores.
 
 use fuse_gpu::{Device, Error, Tensor2, Tensor3, fuse};
 
@@ -48,7 +48,7 @@ fn device() -> Device {
     Device::builder().without_pipeline_cache().build_blocking().expect("tests need an adapter")
 }
 
-/// A sequence and its targets, which attention can represent: each token's target is the mean of all tokens so far.
+/// Each token's target is the mean of all tokens so far, which attention can represent.
 fn lesson(device: &Device, length: usize, seed: u64) -> Result<[Tensor3<f32>; 2], Error> {
     let x = Tensor3::<f32>::randn(device, [1, length, WIDTH], seed)?;
     let tokens = x.to_vec_blocking()?;
@@ -71,7 +71,7 @@ fn weights(device: &Device) -> Result<[Tensor2<f32>; 4], Error> {
     Ok([weight(1)?, weight(2)?, weight(3)?, weight(4)?])
 }
 
-/// Lengths below, at and beyond tile sizes, which change from step to step.
+/// Lengths below, at and beyond tile sizes.
 const LENGTHS: [usize; 8] = [33, 1, 64, 7, 97, 16, 2, 45];
 
 #[test]

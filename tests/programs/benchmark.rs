@@ -1,5 +1,5 @@
 //! Tests parts of `benches/kernels` where a mistake would show only as a wrong number. That benchmark has its own
-//! `main`, so its modules are tested from here.
+//! `main`.
 
 use std::time::Duration;
 
@@ -122,7 +122,7 @@ fn floors_are_bytes_over_bandwidth_and_dispatches() {
     assert!(Rates { bandwidth: 0.0, dispatch: micros(0) }.floor(Moved { bytes: 8, dispatches: 1 }).bytes > micros(0));
 }
 
-/// Validation covers kernels that software adapters cannot run.
+/// Validates kernels that software adapters cannot run.
 #[test]
 fn texts_by_hand_are_valid() {
     use by_hand_texts::{COPY, HALVES, factors, floats, matrices};
@@ -144,7 +144,7 @@ fn texts_by_hand_are_valid() {
     assert_eq!(floats(8).flops, (128 * 8 * 8 * 8 * 4 * 2) as f64);
 }
 
-/// Every dtype and every kind of bar has a case, and the programs of other libraries can parse every case.
+/// Every dtype and kind of bar has a case, and other libraries' programs can parse every case.
 #[test]
 fn bars_name_cases_once() {
     let bars = fuse_bench_results::bars::Bars::load().unwrap();

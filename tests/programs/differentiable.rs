@@ -1,5 +1,4 @@
-//! `#[differentiable]`: layers stacked by a Rust loop and trained through `pullback`, compared with a step in one
-//! function.
+//! `#[differentiable]`: layers stacked by a Rust loop, trained through `pullback`, against a step in one function.
 
 use fuse_gpu::{
     __private::reference::Value, Device, Element, Error, Q8, QTensor, QuantScheme, Tensor, Tensor0, Tensor1, Tensor2,
@@ -64,7 +63,7 @@ fn layers(device: &Device, depth: usize) -> Result<Vec<Layer>, Error> {
     (0..depth).map(layer).collect()
 }
 
-/// A step of any number of layers; returns the loss before it.
+/// Returns the loss before the step.
 fn step(x: &Tensor2<f32>, classes: &Tensor1<i32>, layers: &mut [Layer]) -> Result<Tensor0<f32>, Error> {
     let mut h = x.clone();
     let mut pullbacks = vec![];
@@ -178,7 +177,7 @@ fn every_form_agrees_with_the_interpreter() {
         close_to_value(&y, &expected_y, tolerance);
         close_to_value(&places, &expected_places, 0.0);
         close_to_value(&squares, &expected_squares, tolerance);
-        // Repeatedly, also from a clone after the original was dropped.
+        // Repeated, also from a clone that outlives the original.
         let first = pullback.apply(&g, &h).unwrap();
         let copy = pullback.clone();
         drop((pullback, y, squares));
@@ -245,7 +244,6 @@ fn plans_are_there_to_read() {
     assert_eq!(parts::vjp::function::<f32>().results.len(), 2);
 }
 
-/// The error names kernel, argument, expected and found shape.
 #[test]
 fn a_cotangent_of_another_shape_is_an_error() {
     let device = device();

@@ -27,7 +27,6 @@ fn matmul(x: &[f32], w: &[f32], [m, k, n]: [usize; 3]) -> Vec<f32> {
     (0..m * n).map(|at| dot(at / n, at % n)).collect()
 }
 
-/// A block, and its source for the compiler.
 macro_rules! block {
     ($source:ident: $($tokens:tt)*) => {
         fuse! { $($tokens)* }
@@ -142,7 +141,6 @@ fn errors_of_expressions_name_their_place() {
     let (x, y) = (matrix(&device, [2, 3]), matrix(&device, [2, 4]));
     let (line, error) = (line!(), fuse!(x + y).unwrap_err());
     assert!(error.to_string().starts_with(&format!("kernel `fuse! at {}:{line}`", file!())), "{error}");
-    // `main` prints the debug form.
     assert_eq!(format!("{error:?}"), error.to_string());
 }
 
@@ -197,7 +195,6 @@ fn expression_form_takes_ranks_from_the_tensors() -> Result<(), Error> {
     let (av, bv) = (values(24), values(4));
     let expected: Vec<f32> = (0..24).map(|i| 1.0 / (1.0 + (-(av[i] * bv[i % 4] + c)).exp())).collect();
     assert_close(&y.to_vec_blocking()?, &expected);
-    // The operands are still owned here.
     assert_eq!((a.len(), b.len()), (24, 4));
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! Parameters of type `&mut`: a whole training step that updates its state in place, launched and replayed; swapped
-//! values; and refused calls.
+//! Parameters of type `&mut`: a training step that updates its state in place, launched and replayed; swapped values;
+//! refused calls.
 
 use fuse_gpu::{Device, Error, Tensor0, Tensor1, Tensor2, fuse, kernels::optimizers};
 
@@ -60,7 +60,7 @@ fn device() -> Device {
 
 const SIZES: [usize; 4] = [29, 13, 37, 5];
 
-/// Inputs, and state in the order of the step's parameters.
+/// In the order of the step's parameters.
 struct Training {
     x: Tensor2<f32>,
     y: Tensor1<i32>,
@@ -92,7 +92,6 @@ impl Training {
         train(&self.x, &self.y, rate, &mut self.count, w, wm, ws, b, bm, bs, v, vm, vs)
     }
 
-    /// The same step by functions that return their results.
     fn step_by_hand(&mut self, rate: f32, number: usize) -> Result<Tensor0<f32>, Error> {
         let (loss, dw, db, dv) = slopes(&self.x, &self.y, &self.w[0], &self.b[0], &self.v[0])?;
         let number = number as f32;
@@ -220,7 +219,6 @@ fn what_shares_memory_with_an_update_has_the_old_values() {
     assert_eq!((x.to_vec_blocking().unwrap(), twin.to_vec_blocking().unwrap()), (old.clone(), old));
 }
 
-/// A training loop that keeps its best state.
 #[test]
 fn the_best_state_is_kept_by_a_clone() {
     let device = device();
@@ -239,7 +237,6 @@ fn the_best_state_is_kept_by_a_clone() {
         }
     }
     assert_eq!((best.to_vec_blocking().unwrap(), seen.to_vec_blocking().unwrap()), (vec![3], vec![5]));
-    // No longer shared, it is updated in place.
     drop(best);
     let before = requests();
     (0..5).for_each(|_| center(&mut x, &mut seen).unwrap());
@@ -317,7 +314,7 @@ fn results_of_a_capture_are_copied_where_their_clones_are_updated() {
         assert_eq!(y.to_vec_blocking().unwrap(), [8.0, 14.0, 6.0, 12.0]);
         y.write(&[0.0; 4]).unwrap();
     }
-    // Before the first replay a clone is the same result, which cannot be copied.
+    // A clone before the first replay is the same result and cannot be copied.
     let (_unplayed, mut z) = device.capture(|| fuse!(x + 1.0)).unwrap();
     let _clone = z.clone();
     assert!(matches!(turn(&mut z), Err(Error::NotReplayed { .. })));
@@ -331,7 +328,6 @@ fn outputs_leave_what_shares_their_memory() {
     let kept = sums.clone();
     turn::launch_into(&mut x, &mut sums).unwrap();
     assert_eq!((sums.to_vec_blocking().unwrap(), kept.to_vec_blocking().unwrap()), (vec![3.0, 7.0], vec![0.5, 0.5]));
-    // A refused launch leaves an output unchanged.
     let mut wrong = Tensor1::from_vec(&device, vec![9.0f32; 3], [3]).unwrap();
     let kept = wrong.clone();
     turn::launch_into(&mut x, &mut wrong).unwrap_err();
@@ -351,7 +347,6 @@ fn launch_into_updates_and_writes_given_tensors() {
     assert_eq!(x.to_vec_blocking().unwrap(), [4.0, 7.0, 3.0, 6.0]);
     assert_eq!(x.to_vec_blocking().unwrap(), other.to_vec_blocking().unwrap());
 
-    // A result of another shape is refused before any update.
     let mut wrong = Tensor1::zeros(&device, [3]).unwrap();
     let error = turn::launch_into(&mut x, &mut wrong).unwrap_err().to_string();
     assert!(error.contains("`turn`") && error.contains('3'), "{error}");

@@ -1,5 +1,5 @@
-//! Every kernel of `fuse-kernels` on the default adapter, compared with the interpreter at small odd sizes in each
-//! element type (modules are named as in the library), and with PyTorch (`pytorch`).
+//! Every kernel of `fuse-kernels` on the default adapter at small odd sizes, against the interpreter (modules are named
+//! as in the library) and PyTorch (`pytorch`).
 
 mod blocks;
 mod layers;
@@ -9,8 +9,8 @@ mod rows;
 
 use fuse_gpu::{__private::reference::Value, Device, Element, Float, Tensor};
 
-/// Rounding units allowed, relative to the larger of 1 and the expected value: products sum at most 24 terms of
-/// magnitude at most 1, reductions at most 780, and `f16` values are rounded between kernels.
+/// Allowed rounding units, relative to the larger of 1 and the expected value. Products sum at most 24 terms of
+/// magnitude at most 1, reductions 780, and `f16` is rounded between kernels.
 const ROUNDINGS: f64 = 64.0;
 
 fn device() -> Device {
@@ -68,7 +68,6 @@ macro_rules! check {
 }
 use check;
 
-/// Defines a test per element type.
 macro_rules! in_both_types {
     ($($name:ident),+ $(,)?) => {
         mod in_f32 {

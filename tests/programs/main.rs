@@ -1,5 +1,5 @@
-//! Programs as users write them: `fuse!` expanded by rustc, its wrappers, the library's kernels, a whole model,
-//! sequences and tuning, on the default adapter.
+//! Programs as users write them, on the default adapter: `fuse!` expanded by rustc, kernels of the library, a whole
+//! model, sequences and tuning.
 
 mod attention_training;
 mod benchmark;

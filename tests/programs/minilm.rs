@@ -1,5 +1,5 @@
-//! The program of `examples/minilm`: its encoder, compared with the interpreter and with the real layer in the
-//! repository, and all of it on a small model made here. `cargo xtask test` checks the real model, which it fetches.
+//! The program of `examples/minilm`: its encoder against the interpreter and the real layer in the repository, then on
+//! a small random model. `cargo xtask test` checks the real model.
 
 use std::{
     collections::BTreeMap,
@@ -32,14 +32,13 @@ mod example {
     pub(crate) mod verify;
 }
 
-/// Words of the small model, after `[PAD]`, `[UNK]`, `[CLS]` and `[SEP]`.
 const WORDS: [&str; 8] = ["a", "red", "green", "fish", "swims", "sleeps", "fast", "."];
 
 fn device() -> Device {
     Device::blocking().expect("an adapter (on Debian or Ubuntu: apt install mesa-vulkan-drivers)")
 }
 
-/// Uniform numbers in (-scale, scale), the same in every run (Steele et al. 2014, SplitMix64).
+/// Uniform numbers in (-scale, scale) by SplitMix64 (Steele et al. 2014).
 fn numbers(seed: u64, count: usize, scale: f32) -> Vec<f32> {
     let mix = |i: usize| {
         let z = (seed << 32).wrapping_add(i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -98,7 +97,7 @@ fn random_file(shapes: Vec<(String, Vec<usize>)>) -> Vec<u8> {
     serialize(views, None).unwrap()
 }
 
-/// The largest difference between rows, relative to the largest magnitude of the expected row; NaN is the largest.
+/// Largest difference of rows, relative to the expected row's largest magnitude; NaN is the largest.
 fn row_error<T: Float + Into<f64>>(found: &[T], expected: &[f64]) -> f64 {
     assert_eq!(found.len(), expected.len());
     let larger = |a: f64, b: f64| if a.is_nan() || a > b { a } else { b };
@@ -110,7 +109,6 @@ fn row_error<T: Float + Into<f64>>(found: &[T], expected: &[f64]) -> f64 {
     found.chunks(WIDTH).zip(expected.chunks(WIDTH)).map(row).fold(0.0, larger)
 }
 
-/// Compares layer 0 with random weights on a padded batch with the interpreter, on real tokens.
 fn check_layer<T: Float + Into<f64>>(device: &Device, convert: fn(f32) -> T, bound: f64) {
     let (batch, width, lengths) = (3, 16, [16, 5, 1]);
     let file = random_file(layer_shapes(0));
@@ -222,12 +220,10 @@ fn pooling_is_the_mean_of_the_real_tokens() {
     assert!(error <= 1e-5, "{error:.1e}");
 }
 
-/// A folder for this test run.
 fn folder(name: &str) -> PathBuf {
     scratch(&format!("minilm-{name}"))
 }
 
-/// A model of random weights with a tokenizer of [`WORDS`].
 fn small_model(folder: &Path) {
     let special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"];
     let vocabulary: BTreeMap<&str, usize> =
@@ -346,8 +342,7 @@ fn weights_of_few_bits_answer_searches() {
         entry["embedding"].as_array().unwrap().iter().map(|x| x.as_f64().unwrap()).collect()
     };
     let exact = embedding(&[]);
-    // Random weights lack the structure that survives fewer bits; docs/quantization.md has the losses of the real
-    // model.
+    // Random weights lack the structure that survives fewer bits; docs/quantization.md has the real model's losses.
     for (bits, least) in [("8", 0.9999), ("4", 0.97), ("3", 0.9), ("2", 0.5), ("1", 0.0)] {
         let cosine: f64 = exact.iter().zip(embedding(&["--bits", bits])).map(|(x, y)| x * y).sum();
         assert!(cosine >= least, "{bits} bits: cosine {cosine}");

@@ -57,7 +57,6 @@ fn functions_may_be_called_like_macros_and_operators() -> Result<(), Error> {
     })?;
     println!("{}", doubled.shape()[0]);
     assert_eq!(doubled.to_vec_blocking()?, [2.5; 3]);
-    // As the help for `fuse!(both(x, y) + 1.0)` suggests.
     let own = fuse!({
         use both;
         both(x, y) + 1.0

@@ -1,5 +1,5 @@
-//! The library's optimizers in user functions: compared with straightforward versions in `f64`, with gradients clipped
-//! by their global norm, in captured sequences, and with loss scaling for products in `f16`.
+//! Optimizers in user functions: against plain `f64` versions, with clipped gradients, in captured sequences, and with
+//! loss scaling for `f16` products.
 
 use fuse_gpu::{Device, Error, Tensor, Tensor0, Tensor1, Tensor2, fuse, kernels};
 
@@ -52,7 +52,7 @@ fn gradient(device: &Device, step: usize) -> Tensor1<f32> {
     Tensor1::randn(device, [COUNT], 100 + step as u64).unwrap()
 }
 
-/// Momentum as in Sutskever et al., with PyTorch's weight decay.
+/// Momentum of Sutskever et al., with PyTorch's weight decay.
 #[test]
 fn sgd_is_what_f64_computes() {
     let device = device();
@@ -70,7 +70,7 @@ fn sgd_is_what_f64_computes() {
     close(&v, &velocity, 1e-5);
 }
 
-/// Algorithm 2 of Loshchilov and Hutter, step by step, in `f64`.
+/// Algorithm 2 of Loshchilov and Hutter, in `f64`.
 fn adamw_in_f64(p: &mut [f64], m: &mut [f64], s: &mut [f64], g: &[f64], rate: f64, step: i32) {
     let (beta1, beta2) = (f64::from(0.9f32), f64::from(0.999f32));
     for i in 0..p.len() {
@@ -161,7 +161,7 @@ fn a_step_is_the_epilogue_of_the_product_that_makes_the_gradient() {
     close(&found, &p, 1e-4);
 }
 
-/// A sequence replays the host's numbers of its capture, so a step counter must be a tensor.
+/// Sequences replay the host's numbers, so a step counter must be a tensor.
 #[test]
 fn a_captured_step_counts_on() {
     let device = device();
@@ -174,7 +174,6 @@ fn a_captured_step_counts_on() {
         (*p, *m, *s, *count) = (p2, m2, s2, next);
         Ok::<(), Error>(())
     };
-    // Two steps in a sequence, which one replay runs.
     let (sequence, results) = device
         .capture(|| {
             step(&mut p, &mut m, &mut s, &mut count)?;
@@ -231,7 +230,7 @@ const HIDDEN: usize = 24;
 struct State {
     scale: Tensor0<f32>,
     count: Tensor0<f32>,
-    /// `w`, its first and second moments, and those of `v`.
+    /// `w` with its first and second moments, then those of `v`.
     matrices: [Tensor2<f32>; 6],
     vectors: [Tensor1<f32>; 3],
 }
@@ -258,7 +257,6 @@ impl State {
         Ok(loss.to_vec_blocking()?[0])
     }
 
-    /// The bits of everything but the scale.
     fn bits(&self) -> Vec<u32> {
         let matrices = self.matrices.iter().flat_map(|x| x.to_vec_blocking().unwrap());
         let vectors = self.vectors.iter().flat_map(|x| x.to_vec_blocking().unwrap());
@@ -281,7 +279,7 @@ fn mixed_precision_learns_and_skips_steps_that_overflow() {
     assert_eq!(numbers(&state.scale), [1024.0], "no step overflowed");
     assert_eq!(numbers(&state.count), [60.0]);
 
-    // These gradients overflow `f16`: only the scale changes.
+    // Gradients that overflow `f16` change only the scale.
     let mut state = State::new(&device, 1e30).unwrap();
     let before = state.bits();
     let loss = state.step(&x, &classes).unwrap();
@@ -289,7 +287,6 @@ fn mixed_precision_learns_and_skips_steps_that_overflow() {
     assert_eq!(state.bits(), before, "a step that overflowed changed something");
     assert_eq!(state.scale.to_vec_blocking().unwrap(), [0.5e30f32]);
 
-    // Training recovers from a scale that is too large.
     let mut state = State::new(&device, 65536.0 * 65536.0).unwrap();
     for _ in 0..40 {
         state.step(&x, &classes).unwrap();

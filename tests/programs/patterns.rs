@@ -1,5 +1,5 @@
-//! Functions of one `fuse!` block called in others: across modules and crates, in both forms, compared with the
-//! interpreter and in one dispatch.
+//! Functions of one `fuse!` block called in others: across modules and crates, in both forms, against the interpreter
+//! and in one dispatch.
 
 use fuse_gpu::{__private::reference::Value, Device, Element, Error, Float, Tensor, Tensor1, Tensor2, f16, fuse};
 use fuse_test_patterns::gates::both;

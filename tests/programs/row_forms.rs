@@ -1,5 +1,5 @@
-//! Reductions, rows, joins and gathers in both forms of `fuse!`: the expression form takes ranks from its operands, and
-//! computes the same as the item form.
+//! Reductions, rows, joins and gathers in both forms of `fuse!`: the expression form takes ranks from its operands and
+//! computes the same.
 
 use fuse_gpu::{Device, Error, Tensor, Tensor0, Tensor1, Tensor2, Tensor3, fuse};
 
@@ -107,7 +107,6 @@ fn norms_of_channels() -> Result<(), Error> {
     let (gamma, beta): (Tensor1<f32>, Tensor1<f32>) = (tensor(&device, [6]), tensor(&device, [6]));
     let values = x.to_vec_blocking()?;
     let scales = gamma.to_vec_blocking()?;
-    // Two channels of five elements are a group.
     let expected: Vec<f32> = (0..values.len())
         .map(|at| {
             let group = &values[at / 10 * 10..][..10];

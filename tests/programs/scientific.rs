@@ -72,7 +72,6 @@ fuse! {
 #[test]
 fn distances_of_cities() -> Result<(), Error> {
     let device = device();
-    // Paris, New York, Wellington, and the antipode of Paris.
     let (lat, lon) = ([48.8566, 40.7128, -41.2866, -48.8566], [2.3522, -74.006, 174.7756, -177.6478]);
     let (lat, lon) = (Tensor1::from_slice(&device, &lat, [4])?, Tensor1::from_slice(&device, &lon, [4])?);
     let kilometers = distance(&lat, &lon, &lat, &lon)?.to_vec_blocking()?;

@@ -31,7 +31,6 @@ impl Model {
         Ok(Self { w: [w(1)?, w(2)?], b: Tensor1::rand(device, [FEATURES], 3)? })
     }
 
-    /// Kernels with temporaries, in both forms of `fuse!`, with a number of the host.
     fn run(&self, x: &Tensor2<f32>, scale: f32) -> Result<Tensor2<f32>, Error> {
         let [v, w] = &self.w;
         let hidden = layer(x, v, &self.b)?;
@@ -56,7 +55,6 @@ fn a_replay_computes_what_the_launches_do() {
         let fresh = input(&device, seed);
         x.write(&fresh.to_vec_blocking().unwrap()).unwrap();
         sequence.replay().unwrap();
-        // Interleaved with ordinary launches of the same functions.
         let expected = model.run(&fresh, 0.5).unwrap().to_vec_blocking().unwrap();
         assert_eq!(y.to_vec_blocking().unwrap(), expected, "input {seed}");
     }
@@ -66,7 +64,6 @@ fn a_replay_computes_what_the_launches_do() {
     let expected = model.run(&other, 0.5).unwrap().to_vec_blocking().unwrap();
     assert_eq!(y.to_vec_blocking().unwrap(), expected);
     assert_eq!(device.pipelines(), pipelines, "the launches used the same pipelines");
-    // The sequence owns what it needs.
     drop((model, x, other));
     sequence.replay().unwrap();
     assert_eq!(y.to_vec_blocking().unwrap(), expected);
@@ -108,7 +105,7 @@ fn a_thousand_replays_take_no_memory() {
     let x = input(&device, 10);
     let (sequence, y) = device.capture(|| model.run(&x, 2.0)).unwrap();
     sequence.replay().unwrap();
-    // Reading waits for uploads, whose memory counts until then.
+    // Uploads count as memory until a read waits for them.
     let (expected, report) = (y.to_vec_blocking().unwrap(), device.memory_report());
     for _ in 0..1000 {
         sequence.replay().unwrap();

@@ -1,4 +1,4 @@
-//! `grad`: a network trained with one function per step, and gradients that agree with hand-written formulas.
+//! `grad`: a network trained with one function per step; gradients against hand-written formulas.
 
 use fuse_gpu::{Device, Error, Tensor1, Tensor2, fuse};
 
@@ -64,7 +64,6 @@ fn arms() -> (Vec<f32>, Vec<i32>) {
     (points.iter().flat_map(|(at, _)| *at).collect(), points.iter().map(|(_, class)| *class).collect())
 }
 
-/// The losses of training, and the number of correctly classified points.
 fn train(device: &Device, steps: usize) -> Result<(Vec<f32>, usize), Error> {
     let (points, classes) = arms();
     let x = Tensor2::from_vec(device, points, [POINTS, 2])?;
@@ -98,7 +97,7 @@ fn a_network_learns_and_does_so_the_same_way_twice() {
     assert_eq!(again, losses[..20], "the same bits every time");
 }
 
-/// Each word is followed by the one three places on; some words occur often, some never.
+/// Each word precedes the one three places on; some words occur often, some never.
 fn train_embedding(device: &Device, steps: usize) -> Result<Vec<f32>, Error> {
     const WORDS: i32 = 23;
     let text: Vec<i32> = (0..3 * 31).map(|i| (i * i + i / 7) % WORDS).collect();

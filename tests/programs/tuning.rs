@@ -32,7 +32,6 @@ fuse! {
     }
 }
 
-/// The class of `product`.
 const CLASS: &str = "contraction f32·f32 depth·outer";
 
 fn device() -> Device {
@@ -44,7 +43,6 @@ fn matrix(device: &Device, shape: [usize; 2]) -> Tensor2<f32> {
     Tensor2::from_vec(device, (0..shape[0] * shape[1]).map(value).collect(), shape).expect("a tensor")
 }
 
-/// A table with one entry that ranks schedules as named.
 fn table(class: &str, sizes: &[u64], schedules: &[&str]) -> Table {
     let schedules: Vec<String> =
         schedules.iter().enumerate().map(|(i, name)| format!("[\"{name}\", {:?}]", 1.0 + i as f64 / 10.0)).collect();
@@ -176,7 +174,6 @@ fn entries_for_any_head_choose_where_the_head_is_known() {
     let any = explain(&attention::FUNCTION, &model());
     let known = explain(&attention_of_32::FUNCTION, &model());
     assert_eq!((&any.class, &any.sizes), (&known.class, &known.sizes));
-    // Variants that need whole vectors; the others are compiled for a larger head.
     let variants: Vec<&str> = legal(&known).into_iter().filter(|name| !name.starts_with("scalar")).collect();
     assert!(variants.len() > 2, "{variants:?}");
     for variant in variants {
@@ -208,7 +205,7 @@ fn a_programs_table_comes_before_others() {
     let sizes = [1, 64, 64, 64];
     let tuning = Tuning::default().with_table(table(CLASS, &sizes, &["tile 16x64x32"]));
     assert_eq!(explain(&device, &tuning, &product::FUNCTION, &shapes).chosen.as_deref(), Some("tile 16x64x32"));
-    // Later tables take precedence; earlier ones decide what those do not know.
+    // Later tables take precedence over earlier ones.
     let tuning = tuning.with_table(table(CLASS, &sizes, &["tile 32x32x32"]));
     assert_eq!(explain(&device, &tuning, &product::FUNCTION, &shapes).chosen.as_deref(), Some("tile 32x32x32"));
     let tuning = tuning.with_table(table("another class", &sizes, &["tile 32x32x32"]));
@@ -240,7 +237,7 @@ fn overrides_choose_the_closest_variant_that_may_run() {
 #[test]
 fn a_priors_environment_decides_among_equals_only() {
     let device = device();
-    // If an environment was measured on this adapter, the sizes are those of the measurements.
+    // Sizes of the measurements, if this adapter has any.
     let tables = Table::built_in();
     let table = |name: &str| tables.iter().find(|table| table.name() == name).expect("a built-in table");
     let (mut by_prior, mut all) = (0, 0);
@@ -262,7 +259,6 @@ fn a_priors_environment_decides_among_equals_only() {
                     assert!(estimate(&chosen) <= 1.25 * estimate(&modeled), "{n}: {chosen:?}");
                 }
                 Some(Decision::Estimate | Decision::Only) => assert_eq!(chosen.chosen, modeled.chosen),
-                // Measured in this environment on adapters like this one, if there are such measurements.
                 Some(Decision::Table { name, status, .. }) => {
                     let of = table(name);
                     assert_eq!((*status, of.environment()), (Status::Measured, Some(tuning.environment())), "{name}");
@@ -340,7 +336,7 @@ fn the_search_finds_what_it_says_and_its_table_is_used() {
     assert_eq!(explanation.alternative, best, "{explanation}");
     let y = device.with_tuning(&tuning, || gelu_product(&x, &w)).unwrap().to_vec_blocking().unwrap();
     assert!(y.iter().zip(&expected).all(|(y, x)| (y - x).abs() < 1e-4));
-    // An entry for a plan applies to its exact sizes and function only.
+    // Entries for a plan apply to its exact sizes and function only.
     let other: [&[usize]; 2] = [&[32, 64], &[64, 36]];
     let by = |tuning: &Tuning| device.with_tuning(tuning, || device.explain(&gelu_product::FUNCTION, &other)).unwrap();
     assert_eq!(by(&tuning).alternative, by(&model()).alternative);
@@ -380,7 +376,6 @@ fn a_file_of_the_device_is_used_if_it_is_its_own() {
     assert!(problem.contains("fuse-file") && problem.contains("another adapter"), "{problem}");
     std::fs::write(&file, &own.text()[..200]).unwrap();
     assert!(matches!(open().tuning_problem(), Some(Error::Table { .. })));
-    // The device still works.
     assert!(product(&matrix(&foreign, [8, 8]), &matrix(&foreign, [8, 8])).is_ok());
     std::fs::remove_file(&file).unwrap();
 }
@@ -441,7 +436,7 @@ fn a_schedule_that_a_table_does_not_know_may_win() {
     let shapes: [&[usize]; 2] = [&[256, 256], &[256, 256]];
     let modeled = explain(&device, &model(), &product::FUNCTION, &shapes);
     let best = modeled.chosen.clone().unwrap();
-    // The table has measured one other variant only, and knows the best one in one of two cases.
+    // The table measured one other variant only.
     let other = legal(&modeled).into_iter().find(|name| *name != best).unwrap();
     let (class, sizes) = (&modeled.class, &modeled.sizes);
     let chosen = |family: &[&str]| {

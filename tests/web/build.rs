@@ -1,4 +1,4 @@
-//! Generates the WebNN interface as data for the mock in `tests/window/webnn`: the IDL, parsed by `weedle2`, as JSON.
+//! Generates JSON of the WebNN interface from its IDL, for the mock in `tests/window/webnn`.
 
 use std::{env, fs, path::Path};
 
@@ -19,8 +19,7 @@ use weedle::{
 fn main() {
     println!("cargo::rerun-if-changed=webnn.idl");
     let text = fs::read_to_string("webnn.idl").expect("the IDL is beside this script");
-    // weedle2 5 cannot parse attributes of nested types (all integers are in range, or an error), nor big integers,
-    // which the tests do not use.
+    // weedle2 5 cannot parse attributes of nested types (integers are in range, or an error) and big integers (unused).
     let text = text.replace("[EnforceRange] ", "").replace("(bigint or unrestricted double)", "unrestricted double");
     let (rest, definitions) = weedle::Definitions::parse(&text).expect("the IDL is well-formed");
     assert_eq!(rest, "", "all of the IDL is understood");
@@ -29,7 +28,6 @@ fn main() {
     fs::write(Path::new(&folder).join("webnn.json"), interface).expect("cargo's folder can be written to");
 }
 
-/// Interfaces, dictionaries, enumerations and typedefs, with partial definitions merged.
 fn collected(definitions: &[Definition<'_>]) -> Value {
     let (mut interfaces, mut dictionaries, mut enums, mut typedefs) = (Map::new(), Map::new(), Map::new(), Map::new());
     for definition in definitions {
@@ -47,7 +45,7 @@ fn collected(definitions: &[Definition<'_>]) -> Value {
                 enums.insert(of.identifier.0.to_owned(), json!(values));
             }
             Definition::Typedef(of) => drop(typedefs.insert(of.identifier.0.to_owned(), ty(&of.type_.type_))),
-            // The mock installs itself where a page looks for it.
+            // The mock installs itself where pages look for it.
             Definition::InterfaceMixin(_) | Definition::IncludesStatement(_) => {}
             other => panic!("WebNN had no such definition when this was written: {other:?}"),
         }
@@ -103,7 +101,7 @@ fn arguments(list: &ArgumentList<'_>) -> Value {
     list.list.iter().map(argument).collect()
 }
 
-/// A default in a list, as it may be `null`; `null` if there is none.
+/// In a list, because a default may be `null`; `null` if there is none.
 fn default(default: &Option<Default<'_>>) -> Value {
     let Some(default) = default else { return Value::Null };
     let value = match &default.value {

@@ -1,4 +1,4 @@
-//! Packages that changed since `cargo xtask check` last passed, by their folders.
+//! Packages changed since `cargo xtask check` last passed.
 
 use std::{collections::BTreeSet, fs, path::PathBuf, process::Command};
 
@@ -10,15 +10,13 @@ use crate::{
     steps::cargo,
 };
 
-/// Difference to the last check that passed.
 pub(crate) struct Changes {
-    /// Names of packages, sorted.
+    /// Sorted names.
     pub(crate) packages: Vec<String>,
-    /// Current tree, as a git object for the next comparison.
     tree: String,
 }
 
-/// Compares files with those of the last check that passed. Without one, all packages count as changed.
+/// Compares files with the last check that passed; without one, all packages changed.
 ///
 /// # Errors
 /// If git or cargo fails.
@@ -34,7 +32,7 @@ pub(crate) fn since_last_check() -> anyhow::Result<Changes> {
 }
 
 impl Changes {
-    /// Records the tree as checked, in its state at the comparison.
+    /// Records the tree as checked, as it was when compared.
     ///
     /// # Errors
     /// If the file cannot be written.
@@ -43,12 +41,11 @@ impl Changes {
     }
 }
 
-/// File of the last tree that passed.
 fn file() -> PathBuf {
     target_folder().join("checked-tree")
 }
 
-/// Tree of all files, untracked ones included. A separate index leaves the user's unchanged.
+/// All files, untracked ones included. A separate index leaves the user's unchanged.
 fn tree() -> anyhow::Result<String> {
     let index = target_folder().join("checked-index");
     drop(fs::remove_file(&index));
@@ -68,11 +65,10 @@ fn git(arguments: &[&str], variables: &[(&str, String)]) -> anyhow::Result<Strin
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Package of the workspace.
 #[derive(Debug)]
 struct Package {
     name: String,
-    /// Folder relative to the root, with a slash at the end; empty for the root.
+    /// Relative to the root, with a final slash; empty for the root.
     folder: String,
 }
 
@@ -99,7 +95,7 @@ fn packages() -> anyhow::Result<Vec<Package>> {
     Ok(packages.into_iter().filter_map(package).collect())
 }
 
-/// Packages that own the files: the longest matching folder wins.
+/// The longest matching folder owns a file.
 fn changed(packages: &[Package], files: &str) -> Vec<String> {
     let owner = |file: &str| {
         let owners = packages.iter().filter(|package| file.starts_with(&package.folder));

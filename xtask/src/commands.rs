@@ -12,7 +12,6 @@ use clap::{Args, ValueEnum};
 
 use crate::{Access, folders::target_folder, steps::Step};
 
-/// `cargo xtask demo`: the example on real weights.
 pub(crate) fn demo(file: Option<PathBuf>) -> Step {
     let step = Step::new("demo", "run --package fuse-gpu --features reference --example feed_forward");
     match file.map(|file| absolute(&file).unwrap_or(file)) {
@@ -21,7 +20,6 @@ pub(crate) fn demo(file: Option<PathBuf>) -> Step {
     }
 }
 
-/// `cargo xtask minilm`: the real model's embeddings against known ones, then a search.
 pub(crate) fn minilm(model: &Path) -> Vec<Step> {
     let search = Step::new("search", "run --package fuse-gpu --example minilm -- search");
     let search = search.argument("someone makes music").argument("examples/data/sentences.txt");
@@ -29,23 +27,21 @@ pub(crate) fn minilm(model: &Path) -> Vec<Step> {
     [Step::new("real model", &verify), search].map(|step| step.argument("--model").argument(model)).to_vec()
 }
 
-/// Arguments of `examples/minilm` that compare with known embeddings.
 const VERIFY: &str = "verify tests/data/minilm_embeddings.json";
 
-/// Folder of the quantized layers that tests take from `examples/quantize_report`.
+/// Quantized layers from `examples/quantize_report`.
 const CODES: &str = "target/codes";
 
-/// Step that runs an example of the root package, built by an earlier step. `cargo run` would recompile most dependencies
-/// with the features of one package.
+/// Built by an earlier step: `cargo run` would recompile most dependencies with one package's features.
 fn built_example(name: &'static str, example: &str, arguments: &str) -> Step {
     let program = format!("{example}{EXE_SUFFIX}");
     Step::new(name, arguments).by(target_folder().join("debug/examples").join(program))
 }
 
-/// `cargo xtask test`: every check, cheapest first. `model` is the folder with the model of `examples/minilm`.
+/// Every check, cheapest first; `model` is the folder for `examples/minilm`.
 pub(crate) fn test(model: &Path, thorough: bool, browsers: bool, access: Access) -> Vec<Step> {
     let all = "test --workspace --all-features";
-    // One call builds and runs all tests, so that no core idles at the end of a build.
+    // One call for all tests: no core idles at the end of a build.
     let tests = Step::new("tests", &format!("{all} --no-fail-fast --tests"));
     let mut steps = vec![
         format(),
@@ -55,11 +51,11 @@ pub(crate) fn test(model: &Path, thorough: bool, browsers: bool, access: Access)
         built_example("training", "digits", ""),
         built_example("language model", "char_lm", ""),
         built_example("real model", "minilm", &format!("{VERIFY} --model")).argument(model),
-        // Few sentences and schemes show that it works. Costs of quantization need an optimized build.
+        // Few sentences show that it works. Quantization needs an optimized build.
         built_example("quantization", "quantize_report", &format!("--quick --save {CODES} --model")).argument(model),
         built_example("calibrated model", "minilm", &format!("{VERIFY} --calibrated {CODES}/q2.safetensors --model"))
             .argument(model),
-        // Unoptimized as above: times on a software adapter are useless, and another profile would recompile everything.
+        // Unoptimized: times on a software adapter are useless, and another profile would recompile everything.
         Step::new("tuner", "bench --workspace --all-features --profile dev --bench tune --")
             .argument("--quick")
             .argument("--filter")
@@ -73,11 +69,11 @@ pub(crate) fn test(model: &Path, thorough: bool, browsers: bool, access: Access)
     if browsers {
         steps.extend(in_browsers(thorough, access));
     }
-    // Nothing is edited between steps, and incremental data takes a third of the disk space.
+    // Nothing changes between steps, and incremental data takes a third of the disk space.
     steps.into_iter().map(|step| step.set("CARGO_INCREMENTAL", "0")).collect()
 }
 
-/// Browser checks as commands of this program, so that each can be repeated alone.
+/// Commands of this program, so that each can be repeated alone.
 fn in_browsers(thorough: bool, access: Access) -> [Step; 3] {
     let step = |name, arguments: &str| {
         let step = access.flags().fold(Step::new(name, arguments), Step::argument);
@@ -106,12 +102,12 @@ fn packages(names: &[&str]) -> String {
     names.iter().map(|name| format!(" -p {name}")).collect()
 }
 
-/// Tests that need neither adapter nor browser, in one call: all share features, and nothing is compiled twice.
+/// In one call, with shared features: nothing compiles twice.
 fn checked_tests() -> Step {
     Step::new("tests", &format!("test --all-features --lib --bins --test all{}", packages(CHECKED)))
 }
 
-/// `cargo xtask check`: what needs neither adapter nor browser, with lints of `changed` packages.
+/// Needs neither adapter nor browser; lints `changed` packages.
 pub(crate) fn check(changed: &[String]) -> Vec<Step> {
     let mut steps = vec![format(), checked_tests().argument("--no-fail-fast")];
     let changed: Vec<&str> = changed.iter().map(String::as_str).collect();
@@ -122,9 +118,9 @@ pub(crate) fn check(changed: &[String]) -> Vec<Step> {
     steps
 }
 
-/// Steps run for each fault of `cargo xtask mutants` until one fails: the tests of `check`, then those that need an adapter.
+/// Run for each fault until one fails.
 pub(crate) fn mutant_tests() -> Vec<Step> {
-    // A fault that is already in the code does not fit it any more.
+    // A fault in the code does not fit it any more.
     let checked = checked_tests().argument("--").argument("--skip").argument("every_fault_fits_the_code");
     let on_adapters = Step::new(
         "tests on adapters",
@@ -137,7 +133,6 @@ fn format() -> Step {
     Step::new("format", "fmt --all --check")
 }
 
-/// `cargo xtask bless`: the comparing tests, told to write.
 pub(crate) fn bless() -> Vec<Step> {
     vec![
         Step::new("goldens", "test -p fuse-test-compiler --test all -- goldens schedules").set("FUSE_BLESS", "1"),
@@ -179,10 +174,8 @@ pub(crate) struct Scope {
     pub(crate) filter: Vec<String>,
 }
 
-/// File name of the benchmark's own results in the output folder.
 pub(crate) const RESULTS: &str = "kernels.jsonl";
 
-/// `cargo xtask bench`: the kernels, measured on this machine's adapter.
 pub(crate) fn bench(scope: &Scope, detail: Detail, out: Option<&Path>) -> anyhow::Result<Step> {
     let mut step = Step::new("benchmark", "bench --package fuse-gpu --features jit --bench kernels --");
     let Detail { alternatives, variants, specialize, explain } = detail;
@@ -244,7 +237,6 @@ pub(crate) struct Search {
     adapters: Vec<String>,
 }
 
-/// `cargo xtask tune`: the search, or the judgement of a table, on this machine's adapter.
 pub(crate) fn tune(search: &Search) -> anyhow::Result<Step> {
     let mut step = Step::new("search", "bench --package fuse-gpu --features tune --bench tune --");
     let Search { quick, held_out, cross_validate, specializations, filter, out, repeat, budget, adapters } = search;
@@ -298,13 +290,11 @@ enum Fuzzed {
 }
 
 impl Fuzzing {
-    /// True if the fuzzed target runs kernels.
     pub(crate) fn needs_adapter(self) -> bool {
         self.what == Fuzzed::Programs
     }
 }
 
-/// `cargo xtask fuzz`: the tests of random programs, or of files, for a given time.
 pub(crate) fn fuzz(Fuzzing { what, minutes, seed }: Fuzzing) -> Step {
     let tests = if what == Fuzzed::Programs { "numeric -- random_programs" } else { "fuzz --" };
     let clock = || SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
@@ -312,7 +302,7 @@ pub(crate) fn fuzz(Fuzzing { what, minutes, seed }: Fuzzing) -> Step {
     step.set("FUSE_MINUTES", minutes.to_string()).set("FUSE_SEED", seed.unwrap_or_else(clock).to_string())
 }
 
-/// `cargo xtask report`: a separate program, so that xtask does not link plotting.
+/// A separate program, so that xtask does not link plotting.
 pub(crate) fn report(files: &[PathBuf], store: Option<&str>, check: bool) -> anyhow::Result<Step> {
     let mut step = Step::new("report", "run --quiet --package fuse-bench-results --");
     for file in files {

@@ -1,6 +1,4 @@
-//! Facts about this machine, as plain data for `prerequisites`.
-//!
-//! This module probes the machine and decides nothing.
+//! Facts about this machine, as plain data for `prerequisites`, which decides.
 
 use std::{
     env,
@@ -8,42 +6,34 @@ use std::{
     process::{Command, Stdio},
 };
 
-/// Properties of a machine that commands depend on.
 #[derive(Clone, Debug)]
 pub(crate) struct Machine {
-    /// Operating system, as in `std::env::consts::OS`.
+    /// As `std::env::consts::OS`.
     pub(crate) os: &'static str,
-    /// `ID` and `ID_LIKE` of `/etc/os-release`, nearest first; empty on other systems than Linux.
+    /// `ID` and `ID_LIKE` of `/etc/os-release`, nearest first; empty outside Linux.
     pub(crate) distributions: Vec<String>,
     pub(crate) vulkan: Vulkan,
-    /// Set variables that restrict the drivers of the Vulkan loader.
+    /// Variables that restrict the Vulkan loader's drivers.
     pub(crate) driver_overrides: Vec<&'static str>,
-    /// Whether this process runs as root.
     pub(crate) root: bool,
-    /// Whether `sudo` is installed.
     pub(crate) sudo: bool,
-    /// Whether `apt-get` is installed.
     pub(crate) apt_get: bool,
 }
 
-/// Result of asking the Vulkan loader.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Vulkan {
-    /// Loader library is missing.
     NoLoader,
-    /// No driver, or no driver with a device.
+    /// No driver with a device.
     NoAdapter,
-    /// Names of the adapters.
     Adapters(Vec<String>),
 }
 
-/// State of Python.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Python {
     Missing,
-    /// Program of this name runs, but has no module pip.
+    /// Has no module pip.
     WithoutPip(&'static str),
-    /// Program of this name has the module pip.
+    /// Has the module pip.
     WithPip(&'static str),
 }
 
@@ -78,7 +68,7 @@ impl Machine {
     }
 }
 
-/// Identifiers of an os-release file: `ID`, then those of `ID_LIKE`.
+/// `ID`, then those of `ID_LIKE`.
 fn distributions(os_release: &str) -> Vec<String> {
     let value = |key: &str| {
         os_release
@@ -90,7 +80,7 @@ fn distributions(os_release: &str) -> Vec<String> {
     format!("{} {}", value("ID"), value("ID_LIKE")).split_whitespace().map(str::to_owned).collect()
 }
 
-/// Asks the Vulkan loader for its adapters. Description files of drivers prove nothing: Mesa installs those of every vendor.
+/// Description files prove nothing: Mesa installs those of every vendor.
 fn probe_vulkan() -> Vulkan {
     // SAFETY: loading the system's Vulkan loader runs its initializers, which have no preconditions.
     let Ok(entry) = (unsafe { ash::Entry::load() }) else { return Vulkan::NoLoader };
@@ -117,7 +107,6 @@ fn is_root() -> bool {
     output.is_ok_and(|output| output.stdout.trim_ascii() == b"0")
 }
 
-/// Path of a program on the search path.
 pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
     let file = format!("{name}{}", env::consts::EXE_SUFFIX);
     env::split_paths(&env::var_os("PATH")?).map(|folder| folder.join(&file)).find(|path| path.is_file())

@@ -1,8 +1,8 @@
 //! The project's own commands, run as `cargo xtask <command>`.
 //!
-//! `commands` defines the steps of each command, `prerequisites` installs requirements, `machine` probes the machine,
-//! `minilm` fetches the example's model, `mutants` inserts faults, `rivals` finds baselines, `web` holds the commands for
-//! browsers, `changes` finds edited packages, `steps` runs and reports steps, and `times` measures them.
+//! `commands` defines steps, `prerequisites` installs requirements, `machine` probes, `minilm` fetches a model,
+//! `mutants` inserts faults, `rivals` finds baselines, `web` is for browsers, `changes` finds edited packages, `steps`
+//! runs steps, `times` measures them.
 
 mod changes;
 mod commands;
@@ -230,7 +230,7 @@ fn run(command: Command) -> anyhow::Result<()> {
     }
 }
 
-/// Runs the benchmark and then the baselines, and shows the joined results.
+/// Benchmark, baselines, then the joined results.
 fn bench_rivals(
     step: &Step,
     scope: &commands::Scope,

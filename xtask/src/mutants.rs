@@ -1,6 +1,5 @@
-//! `cargo xtask mutants`: inserts faults one at a time and shows which test finds each.
-//!
-//! `tests/mutants.toml` lists the faults. Each is built and tested in a copy of the tree; the tree itself stays unchanged.
+//! `cargo xtask mutants`: inserts the faults of `tests/mutants.toml` one at a time into a copy of the tree, and shows
+//! which test finds each.
 
 use std::{
     fmt::Write as _,
@@ -21,28 +20,24 @@ use crate::{
 
 const FILE: &str = "tests/mutants.toml";
 
-/// File of the faults.
 #[derive(Deserialize)]
 struct Mutants {
     mutant: Vec<Mutant>,
 }
 
-/// Fault: a text of a file and its replacement.
 #[derive(Deserialize)]
 struct Mutant {
-    /// Description of the fault.
     name: String,
-    /// File, relative to the root.
+    /// Relative to the root.
     file: PathBuf,
-    /// Text that occurs once in the file.
+    /// Occurs once in the file.
     find: String,
     replace: String,
 }
 
-/// Result of a fault.
 struct Verdict {
     name: String,
-    /// Step that failed, if any.
+    /// Failed step.
     found_by: Option<&'static str>,
     times: Times,
 }
@@ -84,7 +79,6 @@ fn read() -> anyhow::Result<Vec<Mutant>> {
 }
 
 impl Mutant {
-    /// Content of the file with the fault.
     fn applied(&self, root: &Path) -> anyhow::Result<String> {
         let path = root.join(&self.file);
         let text = fs::read_to_string(&path).with_context(|| format!("no `{}`", path.display()))?;
@@ -94,7 +88,7 @@ impl Mutant {
     }
 }
 
-/// Copy of the files that git tracks, with its own target folder.
+/// What git tracks, with its own target folder.
 struct Tree {
     folder: PathBuf,
     target: PathBuf,
@@ -112,7 +106,6 @@ impl Tree {
         Ok(tree)
     }
 
-    /// First step that fails here.
     fn failing_step(&self) -> Option<&'static str> {
         let fails = |step: &Step| {
             let mut command = Command::new(cargo());

@@ -1,6 +1,5 @@
-//! Requirements of commands on the machine, and their installation.
-//!
-//! Decisions are pure functions of a [`Machine`]; only `ensure_*` acts on them.
+//! Requirements of commands, and their installation. Decisions are pure functions of a [`Machine`]; only `ensure_*`
+//! acts.
 
 use std::{
     path::PathBuf,
@@ -11,38 +10,31 @@ use anyhow::{Context, bail, ensure};
 
 use crate::machine::{Machine, Python, Vulkan, find_program};
 
-/// Permission to install missing programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum InstallPolicy {
     Allow,
-    /// Only report; the flag is the reason.
+    /// Only report, because of this flag.
     Refuse(&'static str),
 }
 
-/// Action for a prerequisite.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Decision {
-    /// Present; the description is for people.
+    /// Description for people.
     Ready(String),
-    /// Missing; these commands install it.
+    /// These commands install it.
     Install { missing: String, commands: Vec<Vec<String>> },
-    /// Missing, and not installable here; the complete explanation.
+    /// Not installable here; explained in full.
     Refuse(String),
 }
 
-/// Package names of a family of Linux distributions.
 pub(crate) struct Packages {
     distribution: &'static str,
     install: &'static str,
-    /// Mesa's software Vulkan driver and the Vulkan loader.
     adapter: &'static str,
-    /// Python with pip.
     pip: &'static str,
-    /// Rust for WebAssembly, with or without the standard library's sources.
+    /// Possibly with the sources of the standard library.
     pub(crate) wasm_rust: &'static str,
-    /// Chromium and chromedriver.
     pub(crate) chromium: &'static str,
-    /// Firefox.
     pub(crate) firefox: &'static str,
 }
 
@@ -56,7 +48,7 @@ const DEBIAN: Packages = Packages {
     firefox: "firefox-esr",
 };
 
-/// Packages by distribution. Only those of Debian and its relatives are installed automatically.
+/// Only those of Debian's family are installed automatically.
 const PACKAGES: &[Packages] = &[
     DEBIAN,
     Packages {
@@ -103,10 +95,9 @@ const PACKAGES: &[Packages] = &[
     },
 ];
 
-/// Rustup components of `cargo xtask test`, with the cargo command of each.
+/// Components of `cargo xtask test`, with their cargo commands.
 const COMPONENTS: &[(&str, &str)] = &[("rustfmt", "fmt"), ("clippy", "clippy")];
 
-/// Ensures that this machine has an adapter.
 pub(crate) fn ensure_adapter(policy: InstallPolicy) -> anyhow::Result<()> {
     let machine = Machine::probe();
     match decide_adapter(&machine, policy) {
@@ -128,7 +119,6 @@ pub(crate) fn ensure_adapter(policy: InstallPolicy) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Ensures that Python has pip, and returns the name of the Python program.
 pub(crate) fn ensure_pip(policy: InstallPolicy) -> anyhow::Result<String> {
     match decide_pip(&Machine::probe(), &Python::probe(), policy) {
         Decision::Ready(program) => Ok(program),
@@ -144,7 +134,7 @@ pub(crate) fn ensure_pip(policy: InstallPolicy) -> anyhow::Result<String> {
     }
 }
 
-/// Ensures that one of these programs is on the search path, and returns the first one's path.
+/// Returns the path of the first program found.
 pub(crate) fn ensure_program(programs: &[&str], need: &Need, policy: InstallPolicy) -> anyhow::Result<PathBuf> {
     let find = || programs.iter().find_map(|program| find_program(program));
     if let Some(found) = find() {
@@ -154,7 +144,7 @@ pub(crate) fn ensure_program(programs: &[&str], need: &Need, policy: InstallPoli
     find().with_context(|| format!("the packages are installed, but no `{}` is on the search path", programs[0]))
 }
 
-/// Installs a missing requirement, or explains why not.
+/// Or explains why not.
 pub(crate) fn install(need: &Need, policy: InstallPolicy) -> anyhow::Result<()> {
     match need.install(&Machine::probe(), policy) {
         Decision::Ready(_) => Ok(()),
@@ -166,7 +156,6 @@ pub(crate) fn install(need: &Need, policy: InstallPolicy) -> anyhow::Result<()> 
     }
 }
 
-/// Ensures that the toolchain has rustfmt and clippy.
 pub(crate) fn ensure_components(policy: InstallPolicy) -> anyhow::Result<()> {
     let missing: Vec<&str> =
         COMPONENTS.iter().filter(|(_, command)| !cargo_has(command)).map(|&(component, _)| component).collect();
@@ -216,13 +205,11 @@ fn decide_pip(machine: &Machine, python: &Python, policy: InstallPolicy) -> Deci
     need.install(machine, policy)
 }
 
-/// Missing requirement that a package manager may install.
 pub(crate) struct Need {
     pub(crate) missing: &'static str,
     pub(crate) purpose: &'static str,
-    /// Its packages on a distribution.
     pub(crate) packages: fn(&Packages) -> &'static str,
-    /// Advice for unknown systems.
+    /// For unknown systems.
     pub(crate) elsewhere: &'static str,
 }
 
@@ -259,7 +246,7 @@ fn packages(machine: &Machine) -> Option<&'static Packages> {
     machine.distributions.iter().find_map(|id| PACKAGES.iter().find(|packages| packages.distribution == id))
 }
 
-/// Words of a command line, run by root without questions.
+/// As root, without questions.
 fn as_root(machine: &Machine, command: &str) -> Vec<String> {
     let sudo: &[&str] = if machine.root { &[] } else { &["sudo"] };
     let quiet = ["env", "DEBIAN_FRONTEND=noninteractive"];
@@ -290,7 +277,7 @@ fn cargo_has(command: &str) -> bool {
     cargo.status().is_ok_and(|status| status.success())
 }
 
-/// Prints and runs command lines in order until one fails.
+/// Stops at the first failure.
 pub(crate) fn run_all(commands: &[Vec<String>]) -> anyhow::Result<()> {
     for words in commands {
         let line = words.join(" ");

@@ -1,6 +1,5 @@
-//! Programs of `benches/rivals`: detects which ones can run here, and runs them with the benchmark.
-//!
-//! A missing baseline is reported with its requirements. The benchmark itself needs none.
+//! Programs of `benches/rivals`: which can run here, and their runs. A missing baseline is reported with its
+//! requirements; the benchmark needs none.
 
 use std::{
     path::{Path, PathBuf},
@@ -11,19 +10,17 @@ use anyhow::{Context, bail};
 
 use crate::{folders::root, steps::cargo};
 
-/// Folder of Burn's program, a workspace of its own.
+/// A workspace of its own.
 const BURN: &str = "benches/rivals/burn";
 
-/// Program that measures a baseline.
 pub(crate) struct Rival {
     pub(crate) name: &'static str,
-    /// File name of its results.
     file: &'static str,
     program: PathBuf,
     arguments: Vec<PathBuf>,
 }
 
-/// Baselines that are present, and reasons why others are not. With `build`, builds Burn's program first.
+/// Present baselines, and why others are not. `build` builds Burn's program first.
 pub(crate) fn present(build: bool) -> anyhow::Result<(Vec<Rival>, Vec<String>)> {
     let (mut rivals, mut absent) = (vec![], vec![]);
     match python_with_torch() {
@@ -54,7 +51,7 @@ fn burn_binary() -> PathBuf {
 
 fn build_burn() -> anyhow::Result<()> {
     let mut command = Command::new(cargo());
-    // Burn's target folder stays separate, whatever the environment sets for this project.
+    // Separate from this project's target folder.
     command.current_dir(root().join(BURN)).env_remove("CARGO_TARGET_DIR").args(["build", "--release", "--locked"]);
     println!("\n==> build Burn: cargo build --release --locked, in {BURN}");
     let status = command.status().context("cannot start cargo")?;
@@ -74,7 +71,7 @@ fn python_with_torch() -> Option<&'static str> {
 }
 
 impl Rival {
-    /// Measures the cases that match any filter, and returns the file of results.
+    /// Returns the file of results.
     pub(crate) fn run(&self, quick: bool, filter: &[String], commit: &str, out: &Path) -> anyhow::Result<PathBuf> {
         let file = out.join(self.file);
         println!("\n==> {}: {}", self.name, self.program.display());
@@ -92,7 +89,7 @@ impl Rival {
     }
 }
 
-/// Commit of this repository, with `-dirty` for uncommitted changes; `unknown` outside of git.
+/// With `-dirty` for uncommitted changes; `unknown` outside of git.
 pub(crate) fn commit() -> String {
     let describe = ["describe", "--always", "--dirty", "--exclude", "*"];
     let output = Command::new("git").current_dir(root()).args(describe).stderr(Stdio::null()).output();

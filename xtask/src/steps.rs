@@ -15,26 +15,24 @@ use crate::{
     times::{self, Times},
 };
 
-/// One command of cargo, or of a program that cargo built.
 #[derive(Clone, Debug)]
 pub(crate) struct Step {
-    /// Label in the summary.
+    /// In the summary.
     pub(crate) name: &'static str,
     pub(crate) arguments: Vec<OsString>,
-    /// Environment variables to set, or to remove.
+    /// To set, or to remove.
     pub(crate) environment: Vec<(&'static str, Option<String>)>,
-    /// Program in place of the cargo that runs this one.
     pub(crate) program: Option<PathBuf>,
 }
 
 impl Step {
-    /// Makes a step from cargo's arguments, separated by spaces.
+    /// From cargo's arguments, separated by spaces.
     pub(crate) fn new(name: &'static str, arguments: &str) -> Self {
         let arguments = arguments.split_whitespace().map(OsString::from).collect();
         Self { name, arguments, environment: vec![], program: None }
     }
 
-    /// Adds an argument, which may hold spaces.
+    /// May hold spaces.
     pub(crate) fn argument(mut self, argument: impl Into<OsString>) -> Self {
         self.arguments.push(argument.into());
         self
@@ -45,7 +43,7 @@ impl Step {
         self
     }
 
-    /// Removes an environment variable that the step may inherit.
+    /// Removes a variable that the step may inherit.
     pub(crate) fn unset(mut self, name: &'static str) -> Self {
         self.environment.push((name, None));
         self
@@ -56,7 +54,7 @@ impl Step {
         self
     }
 
-    /// Command line as a person would type it.
+    /// As a person would type it.
     fn line(&self) -> String {
         let mut line = String::new();
         let removed: String = self
@@ -83,20 +81,20 @@ impl Step {
         line
     }
 
-    /// True if cargo runs test programs natively in this step.
+    /// Cargo runs test programs natively.
     fn is_test(&self) -> bool {
         let doc_tests = self.arguments.iter().any(|argument| argument == "--doc");
         self.program.is_none() && self.arguments[0] == "test" && !doc_tests
     }
 
-    /// Command of the step. With `times`, its test programs note their times there.
+    /// Test programs note their times in `times`.
     fn command(&self, offline: bool, times: Option<&Path>) -> anyhow::Result<Command> {
         let mut command = Command::new(self.program.clone().map_or_else(cargo, PathBuf::into_os_string));
-        // `cargo fmt` is no command of cargo itself and knows no network.
+        // `cargo fmt` knows no network.
         if offline && self.arguments[0] != "fmt" {
             command.env("CARGO_NET_OFFLINE", "true");
         }
-        // Without a desktop, Mesa's device chooser looks for one and prints errors that mean nothing.
+        // Without a desktop, Mesa's device chooser prints meaningless errors.
         if env::var_os("XDG_RUNTIME_DIR").is_none() {
             command.env("NODEVICE_SELECT", "1");
         }
@@ -121,7 +119,7 @@ impl Step {
         self.judge(status)
     }
 
-    /// Runs the step silently and returns its standard output.
+    /// Runs silently and returns the standard output.
     ///
     /// # Errors
     /// If the step cannot start, or fails.
@@ -140,20 +138,18 @@ impl Step {
     }
 }
 
-/// Runs the steps in order until one fails.
+/// Stops at the first failure.
 pub(crate) fn run(steps: &[Step], offline: bool) -> anyhow::Result<()> {
     steps.iter().try_for_each(|step| step.run(offline, None))
 }
 
-/// Time and result of a step.
 #[derive(Debug)]
 struct Outcome {
     times: Times,
     result: anyhow::Result<()>,
 }
 
-/// Runs the steps in order and prints the times of steps and test programs. Stops at the first failure unless told to keep
-/// going.
+/// Prints times of steps and test programs. Stops at the first failure, unless told to keep going.
 pub(crate) fn run_timed(steps: &[Step], offline: bool, keep_going: bool) -> anyhow::Result<()> {
     let mut outcomes: Vec<Outcome> = Vec::with_capacity(steps.len());
     let noted = times::file();
@@ -168,7 +164,7 @@ pub(crate) fn run_timed(steps: &[Step], offline: bool, keep_going: bool) -> anyh
     outcomes.into_iter().try_for_each(|outcome| outcome.result)
 }
 
-/// Table of the steps. Steps without an outcome were not run.
+/// Steps without an outcome were not run.
 fn summary(steps: &[Step], outcomes: &[Outcome]) -> String {
     let width = steps.iter().map(|step| step.name.len()).max().unwrap_or(0);
     let mut table = format!("{:width$}  {:>7}  {:>9}  {:>9}\n", "step", "", "wall", "processor");
@@ -186,7 +182,6 @@ fn summary(steps: &[Step], outcomes: &[Outcome]) -> String {
     table
 }
 
-/// Cargo that runs this program.
 pub(crate) fn cargo() -> OsString {
     env::var_os("CARGO").unwrap_or_else(|| "cargo".into())
 }

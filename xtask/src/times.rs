@@ -1,7 +1,7 @@
 //! Times of steps and test programs: wall time, and processor time of all threads and children.
 //!
-//! Cargo does not report the time of one test program. This program therefore runs them in cargo's place (`run-timed`) and
-//! appends a line for each to a file below `target`.
+//! Cargo does not report single test programs: this program runs them in its place (`run-timed`) and appends a line
+//! each to a file below `target`.
 
 use std::{
     env,
@@ -19,19 +19,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::folders::target_folder;
 
-/// Variables that give the runner its file and the name of the step.
+/// Give the runner its file and the step's name.
 const FILE: &str = "FUSE_TEST_TIMES";
 const STEP: &str = "FUSE_TEST_STEP";
 
-/// Linux reports processor time in hundredths of a second, whatever the kernel's configuration.
+/// Linux reports hundredths of a second, whatever the kernel's configuration.
 const TICKS_PER_SECOND: f64 = 100.0;
 
-/// Times in seconds.
+/// In seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Times {
-    /// Wall time.
     pub(crate) wall: f64,
-    /// Processor time of all processes; 0 where the system does not report it.
+    /// Of all processes; 0 if the system does not report it.
     pub(crate) processor: f64,
 }
 
@@ -47,18 +46,16 @@ impl fmt::Display for Times {
     }
 }
 
-/// Times of one test program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Test {
-    /// Program name without cargo's hash.
+    /// Without cargo's hash.
     program: String,
-    /// Step that ran the program.
     step: String,
     #[serde(flatten)]
     times: Times,
 }
 
-/// Runs `work` and measures it. Children that end meanwhile count, so measurements must not overlap.
+/// Children that end meanwhile count, so measurements must not overlap.
 pub(crate) fn measured<R>(work: impl FnOnce() -> R) -> (R, Times) {
     let (start, before) = (Instant::now(), processor_time_of_children());
     let result = work();
@@ -66,20 +63,19 @@ pub(crate) fn measured<R>(work: impl FnOnce() -> R) -> (R, Times) {
     (result, Times { wall: start.elapsed().as_secs_f64(), processor })
 }
 
-/// Processor time in seconds of ended children and their descendants.
 fn processor_time_of_children() -> f64 {
     let text = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     ticks_of_children(&text).unwrap_or(0.0) / TICKS_PER_SECOND
 }
 
-/// Sum of `cutime` and `cstime` (proc_pid_stat(5)). The second field, a program's name, may hold spaces and parentheses.
+/// `cutime` + `cstime` (proc_pid_stat(5)). The second field, a name, may hold spaces and parentheses.
 fn ticks_of_children(stat: &str) -> Option<f64> {
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(13);
     let mut field = || fields.next()?.parse::<f64>().ok();
     Some(field()? + field()?)
 }
 
-/// Makes a cargo command record times of its test programs in `file`.
+/// Makes a cargo command record its test programs' times in `file`.
 ///
 /// # Errors
 /// If the path of this program is unknown.
@@ -91,7 +87,7 @@ pub(crate) fn note_tests(cargo: &mut Command, step: &str, file: &Path) -> anyhow
     Ok(())
 }
 
-/// Runs a test program in cargo's place, records its times, and returns its exit code.
+/// Runs a test program in cargo's place, records its times, returns its exit code.
 ///
 /// # Errors
 /// If the program cannot start, or the line cannot be written.
@@ -112,18 +108,17 @@ fn append(file: &Path, test: &Test) -> anyhow::Result<()> {
         .with_context(|| format!("cannot write `{}`", file.display()))
 }
 
-/// Cargo's name of a test program: its file name up to the hash.
 fn test_name(program: &Path) -> String {
     let name = program.file_stem().unwrap_or_default().to_string_lossy();
     name.rsplit_once('-').map_or(&*name, |(name, _)| name).to_owned()
 }
 
-/// File of this run's lines. The process id separates nested runs of this program.
+/// The process id separates nested runs.
 pub(crate) fn file() -> PathBuf {
     target_folder().join(format!("test-times-{}.jsonl", std::process::id()))
 }
 
-/// Takes the test programs out of a file, longest first. The file is missing if no test ran.
+/// Longest first; no file if no test ran.
 pub(crate) fn take_tests(file: &Path) -> Vec<Test> {
     let text = fs::read_to_string(file).unwrap_or_default();
     drop(fs::remove_file(file));
@@ -132,7 +127,7 @@ pub(crate) fn take_tests(file: &Path) -> Vec<Test> {
     tests
 }
 
-/// Table of test programs. Programs below one second share a row.
+/// Programs below one second share a row.
 pub(crate) fn table(tests: &[Test]) -> String {
     let (long, short): (Vec<&Test>, Vec<&Test>) = tests.iter().partition(|test| test.times.wall >= 1.0);
     let name = |test: &Test| format!("{} ({})", test.program, test.step);

@@ -1,8 +1,8 @@
 //! `cargo xtask web`: pages for browsers, and the tests that run in them.
 //!
-//! `toolchain` finds a Rust that compiles to WebAssembly, `tools` the programs around it, `page` builds pages and weighs
-//! them, `site` is about the page for people, `browsers` runs the tests, `baselines` starts measurements beside other
-//! libraries, `bundle` puts tests and measurements into a folder for other machines.
+//! `toolchain` finds a Rust for WebAssembly, `tools` other programs; `page` builds and weighs pages, `site` is the page
+//! for people, `browsers` runs tests, `baselines` starts measurements, `bundle` packs tests and measurements for other
+//! machines.
 
 mod baselines;
 mod browsers;
@@ -17,7 +17,6 @@ use clap::Subcommand;
 
 use crate::{Access, folders, prerequisites, steps};
 
-/// What Rust calls the target.
 const TARGET: &str = "wasm32-unknown-unknown";
 
 /// What `cargo xtask web` does.
@@ -78,7 +77,6 @@ pub(crate) enum Action {
     },
 }
 
-/// Runs one of them.
 pub(crate) fn run(action: Action) -> anyhow::Result<()> {
     match action {
         Action::Build { access } => {
@@ -91,7 +89,7 @@ pub(crate) fn run(action: Action) -> anyhow::Result<()> {
             steps::run(&[step], access.offline)
         }
         Action::Test { access, browser, thorough, filter } => {
-            // A filter is about tests, of which the drive of the page is none.
+            // The page's drive is no test that a filter could select.
             let page = filter.is_none();
             browsers::test(access, browser, thorough, filter)?;
             if page { site::drive(access, browser, false) } else { Ok(()) }
@@ -103,7 +101,7 @@ pub(crate) fn run(action: Action) -> anyhow::Result<()> {
     }
 }
 
-/// What cargo is told to lint: the crates that pages link, and those that run in browsers.
+/// Crates that pages link, and those that run in browsers.
 fn lint() -> String {
     let packages = [
         "fuse-runtime",

@@ -1,6 +1,6 @@
-//! Targets of results, the bars of `benches/bars.toml`, and how results are judged by them.
+//! Bars: targets of results (`benches/bars.toml`), and how results meet them.
 //!
-//! Bars hold for one class of adapters; on others they are shown but not judged.
+//! Bars hold for one class of adapters; others show them unjudged.
 
 use std::fmt;
 
@@ -12,16 +12,15 @@ use crate::{
     results::{Key, Results},
 };
 
-/// The file, embedded in binaries.
 const TEXT: &str = include_str!("../../bars.toml");
 
 /// All bars.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Bars {
-    /// Bars are judged on adapters whose name contains this.
+    /// Part of the names of adapters that are judged.
     pub adapter: String,
-    /// The least ratio of any unfused function's time to the fused one's.
+    /// Least ratio of unfused to fused time, for any function.
     pub never_slower: f64,
     bar: Vec<Bar>,
     reference: Vec<Group>,
@@ -29,21 +28,20 @@ pub struct Bars {
     pub browsers: BrowserBars,
 }
 
-/// Bars for pages beside those of other libraries in the same browser, on any adapter.
+/// Bars for pages against other libraries in the same browser, on any adapter.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BrowserBars {
-    /// The least ratio of the better other library's time to ours, in each case.
+    /// Least ratio of the better library's time to ours, per case.
     pub faster: f64,
-    /// The least ratio of the better other library's time to the first result to ours.
+    /// Least ratio of the better library's first result to ours.
     pub first_result_sooner: f64,
-    /// The least ratio of TensorFlow.js's compressed bytes to ours.
+    /// Least ratio of TensorFlow.js's compressed bytes to ours.
     pub fewer_bytes_than_tensorflow: f64,
-    /// The least ratio of ONNX Runtime Web's compressed bytes to ours.
+    /// Least ratio of ONNX Runtime Web's compressed bytes to ours.
     pub fewer_bytes_than_onnx: f64,
 }
 
-/// Cases of one dtype at some sizes.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 struct Group {
     cases: Vec<String>,
@@ -66,7 +64,7 @@ struct Bar {
     from: String,
 }
 
-/// The target of a case.
+/// Target of a case.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
@@ -76,45 +74,45 @@ pub enum Limit {
     AtMostUsAboveByHand(f64),
     /// Arithmetic rate.
     AtLeastTflops(f64),
-    /// Bandwidth, relative to the hand-written copy of the same size in the same run.
+    /// Bandwidth over the hand-written copy's, of the same size and run.
     AtLeastOfCopy(f64),
-    /// Time, relative to another library's in the same run.
+    /// Time over another library's in the same run.
     AtMostTimes {
-        /// The other library, as a [`Time::way`].
+        /// Library, as a [`Time::way`].
         rival: String,
-        /// The largest ratio.
+        /// Largest ratio.
         times: f64,
     },
-    /// Time, relative to another case of ours with the same dtype and size.
+    /// Time over that of another case of ours, of the same dtype and size.
     AtMostTimesOf {
-        /// The other case.
+        /// Other case.
         case: String,
-        /// The largest ratio.
+        /// Largest ratio.
         times: f64,
     },
-    /// Bandwidth, relative to the largest hand-written copy in the same run: for cases with sizes that no copy has.
+    /// Bandwidth over the run's largest hand-written copy's, for sizes without a copy.
     AtLeastOfLargestCopy(f64),
     /// Unfused over fused time.
     AtLeastRatio(f64),
 }
 
-/// A judged case.
+/// Judged case.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict<'a> {
-    /// The case.
+    /// Case.
     pub key: Key<'a>,
-    /// The target.
+    /// Target.
     pub limit: &'a Limit,
-    /// The source of the bar.
+    /// Source of the bar.
     pub from: &'a str,
-    /// The measured value, in the limit's unit; `None` if it or its reference was not measured.
+    /// Value in the limit's unit; `None` if it or its reference was not measured.
     pub value: Option<f64>,
-    /// True if the bar is met; `None` if it was not measured or the bar is for other adapters.
+    /// True if met; `None` if not measured or not for this adapter.
     pub met: Option<bool>,
 }
 
 impl Bars {
-    /// Loads the bars of this project.
+    /// Loads this project's bars.
     ///
     /// # Errors
     /// If `benches/bars.toml` is not a list of bars.
@@ -137,27 +135,27 @@ impl Bars {
         Ok(bars)
     }
 
-    /// The cases whose time has a bar or is a reference of one, once each.
+    /// Cases with a bar on their time, or referred to by one, once each.
     pub fn cases(&self) -> Vec<Key<'_>> {
         let timed = self.bar.iter().filter(|bar| !matches!(bar.limit, Limit::AtLeastRatio(_)));
         let groups = timed.map(|bar| &bar.group).chain(&self.reference);
         once(groups.flat_map(Group::keys).filter(|key| !key.size.is_empty()))
     }
 
-    /// The costs of the host that have a bar, once each.
+    /// Host costs with a bar, once each.
     pub fn costs(&self) -> Vec<&str> {
         let keys = self.bar.iter().flat_map(|bar| bar.group.keys().map(move |key| (key, &bar.limit)));
         let costs = keys.filter(|(key, limit)| key.size.is_empty() && !matches!(limit, Limit::AtLeastRatio(_)));
         once(costs.map(|(key, _)| key)).into_iter().map(|key| key.case).collect()
     }
 
-    /// The cases whose ratio of unfused to fused time has a bar at a given size.
+    /// Cases with a bar on unfused over fused time at a given size.
     pub fn pairs(&self) -> Vec<Key<'_>> {
         let ratios = self.bar.iter().filter(|bar| matches!(bar.limit, Limit::AtLeastRatio(_)));
         once(ratios.flat_map(|bar| bar.group.keys()).filter(|key| !key.size.is_empty()))
     }
 
-    /// The ratio of a pair in a source document.
+    /// Ratio of a pair in a source document.
     pub fn source_ratio(&self, case: &str, dtype: &str, size: &str) -> Option<f64> {
         self.bar.iter().find_map(|bar| match bar.limit {
             Limit::AtLeastRatio(ratio) if bar.from == "sources" && bar.group.covers(case, dtype, size) => Some(ratio),
@@ -165,12 +163,12 @@ impl Bars {
         })
     }
 
-    /// True if bars are for this adapter.
+    /// True if this adapter is judged.
     pub fn are_for(&self, adapter: &str) -> bool {
         adapter.contains(&self.adapter)
     }
 
-    /// Judges results by every bar.
+    /// Judges by every bar.
     pub fn judge<'a>(&'a self, results: &'a Results) -> Vec<Verdict<'a>> {
         let judged = self.are_for(results.adapter());
         let verdict = |bar: &'a Bar, key: Key<'a>| {
@@ -199,7 +197,7 @@ impl Group {
     }
 }
 
-/// The smallest and the largest size at which the pairs of a group were measured.
+/// Smallest and largest measured size.
 fn extremes<'a>(group: &'a Group, pairs: &'a [Pair]) -> Vec<Key<'a>> {
     let of = |case: &'a String| {
         let measured = move || pairs.iter().filter(move |pair| pair.case == *case && pair.dtype == group.dtype);
@@ -222,7 +220,7 @@ fn once<'a>(keys: impl Iterator<Item = Key<'a>>) -> Vec<Key<'a>> {
 }
 
 impl Limit {
-    /// The measured value, in the limit's unit.
+    /// Value in the limit's unit.
     fn value(&self, results: &Results, key: Key<'_>) -> Option<f64> {
         let time = results.find(OURS, key);
         let cost = || results.costs.iter().find(|cost| cost.case == key.case && key.size.is_empty());

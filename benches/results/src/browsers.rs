@@ -1,5 +1,4 @@
-//! Compares pages with those of other libraries in the same browser: steady times, the time to the first result, and
-//! sizes, each judged by the bars for browsers.
+//! Pages against other libraries in the same browser: steady times, first results and sizes, judged by bars.
 
 use crate::{
     bars::BrowserBars,
@@ -8,21 +7,21 @@ use crate::{
     results::{Key, Results},
 };
 
-/// A judged bar.
+/// Judged bar.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
-    /// The case.
+    /// Case.
     pub case: String,
-    /// The size; empty if there is none.
+    /// Size; may be empty.
     pub size: String,
-    /// The other library's time or bytes over ours; `None` if one of them was not measured.
+    /// Other library's time or bytes over ours; `None` if not measured.
     pub ratio: Option<f64>,
-    /// The least ratio that meets the bar.
+    /// Least ratio that meets the bar.
     pub bar: f64,
 }
 
 impl Verdict {
-    /// True if the bar is met; `None` if it was not measured.
+    /// True if met; `None` if not measured.
     pub fn met(&self) -> Option<bool> {
         self.ratio.map(|ratio| ratio >= self.bar)
     }
@@ -35,7 +34,7 @@ impl Results {
     }
 }
 
-/// Judges results by every bar for browsers: cases, the first result, sizes.
+/// Judges cases, first results and sizes.
 pub fn verdicts(results: &Results, bars: &BrowserBars) -> Vec<Verdict> {
     let of_time = |time: &Time| {
         let bar = if time.case == FIRST_RESULT { bars.first_result_sooner } else { bars.faster };
@@ -62,12 +61,11 @@ fn best_rival(results: &Results, ours: &Time) -> Option<f64> {
     BROWSER_RIVALS.iter().filter_map(|way| found(results, way, ours)).map(|time| time.median_us).reduce(f64::min)
 }
 
-/// The same case measured for `way`.
 fn found(results: &Results, way: &str, time: &Time) -> Option<Time> {
     results.find(way, Key { case: &time.case, dtype: &time.dtype, size: &time.size })
 }
 
-/// The tables of a page: times, sizes, and the number of bars met.
+/// Tables of a page: times, sizes, and bars met.
 pub fn show(results: &Results, bars: &BrowserBars) -> String {
     if !results.is_of_a_page() {
         return String::new();
@@ -108,7 +106,6 @@ fn times(results: &Results, verdicts: &[Verdict]) -> String {
     table(&headings, rows)
 }
 
-/// Median, fastest and slowest in milliseconds; with the variant, if known.
 fn millis(time: Option<&Time>) -> String {
     let Some(time) = time else { return "–".to_owned() };
     let digits = match time.median_us {

@@ -1,7 +1,7 @@
-//! Generates the marked parts of `docs/performance.md` from the files in `docs/results`; people write the prose.
+//! Generates the marked parts of `docs/performance.md` from `docs/results`.
 //!
-//! A part starts with a line `<!-- begin generated: h200 bars -->`, the stem of a file of results and the name of a
-//! table, and ends with `<!-- end generated -->`.
+//! A part starts with `<!-- begin generated: h200 bars -->`, a results file's stem and a table's name, and ends with
+//! `<!-- end generated -->`.
 
 use std::{
     collections::BTreeMap,
@@ -13,20 +13,20 @@ use anyhow::{Context, bail, ensure};
 
 use crate::{bars::Bars, figures, results::Results, tables::Table};
 
-/// The document.
+/// Document.
 pub const DOCUMENT: &str = "docs/performance.md";
-/// The folder of stored results.
+/// Folder of stored results.
 pub const RESULTS: &str = "docs/results";
-/// The folder of plots.
+/// Folder of plots.
 pub const PLOTS: &str = "docs/plots";
 
 const BEGIN: &str = "<!-- begin generated: ";
 const END: &str = "<!-- end generated -->";
 
-/// The name of plots in markers.
+/// Name of plots in markers.
 const FIGURES: &str = "plots";
 
-/// The stored results, by the stems of their files.
+/// Stored results, by file stem.
 ///
 /// # Errors
 /// Names the file that cannot be read or parsed.
@@ -43,7 +43,7 @@ pub fn stored(root: &Path) -> anyhow::Result<BTreeMap<String, Results>> {
     Ok(all)
 }
 
-/// Reads the results of a file.
+/// Reads a file of results.
 ///
 /// # Errors
 /// Names the file that cannot be read or parsed.
@@ -52,7 +52,7 @@ pub fn read(path: &Path) -> anyhow::Result<Results> {
     Results::parse(&text).with_context(|| format!("file `{}`", path.display()))
 }
 
-/// Generates the document and the plots from the stored results, by their paths below `root`.
+/// Generates document and plots, by path below `root`.
 ///
 /// # Errors
 /// If results, document or bars cannot be read, or a marker names nothing.
@@ -61,11 +61,11 @@ pub fn generate(root: &Path) -> anyhow::Result<BTreeMap<PathBuf, String>> {
     let path = root.join(DOCUMENT);
     let text = fs::read_to_string(&path).with_context(|| format!("file `{}`", path.display()))?;
     let mut files = BTreeMap::new();
-    // Only plots that the document shows are kept.
+    // The document shows no others.
     for (stem, results) in stored.iter().filter(|(stem, _)| text.contains(&format!("{BEGIN}{stem} {FIGURES} -->"))) {
         let figures = figures::all(results, &bars).map_err(|error| anyhow::anyhow!("plots of {stem}: {error}"))?;
         for figure in figures {
-            // Editors and git would change a last line without an end.
+            // Editors and git would add a missing end of the last line.
             let svg = format!("{}\n", figure.svg.trim_end());
             files.insert(Path::new(PLOTS).join(format!("{stem}-{}.svg", figure.name)), svg);
         }
@@ -74,7 +74,7 @@ pub fn generate(root: &Path) -> anyhow::Result<BTreeMap<PathBuf, String>> {
     Ok(files)
 }
 
-/// The files whose contents differ from the generated ones, and plots that are no longer generated.
+/// Files that differ from the generated ones, and plots that are no longer generated.
 ///
 /// # Errors
 /// As [`generate`].
@@ -88,7 +88,6 @@ pub fn differences(root: &Path) -> anyhow::Result<Vec<String>> {
     Ok(found)
 }
 
-/// Plots of stored results that are no longer generated.
 fn stale(root: &Path, files: &BTreeMap<PathBuf, String>) -> anyhow::Result<Vec<PathBuf>> {
     let stems: Vec<String> = stored(root)?.into_keys().map(|stem| format!("{stem}-")).collect();
     let mut found = vec![];
@@ -104,7 +103,7 @@ fn stale(root: &Path, files: &BTreeMap<PathBuf, String>) -> anyhow::Result<Vec<P
     Ok(found)
 }
 
-/// Writes the document and the plots, and removes plots that are no longer generated. Returns the changed files.
+/// Writes document and plots, and removes stale plots. Returns the changed files.
 ///
 /// # Errors
 /// As [`generate`], and if files cannot be written.
@@ -121,7 +120,6 @@ pub fn write(root: &Path) -> anyhow::Result<Vec<String>> {
     Ok(changed)
 }
 
-/// Fills in the marked parts of a document.
 fn filled(text: &str, stored: &BTreeMap<String, Results>, bars: &Bars) -> anyhow::Result<String> {
     let mut out = String::new();
     let mut lines = text.lines();
@@ -136,7 +134,6 @@ fn filled(text: &str, stored: &BTreeMap<String, Results>, bars: &Bars) -> anyhow
     Ok(out)
 }
 
-/// The contents of a marked part.
 fn part(name: &str, stored: &BTreeMap<String, Results>, bars: &Bars) -> anyhow::Result<String> {
     let (stem, what) = name.split_once(' ').with_context(|| format!("`{name}` names no results and table"))?;
     let table = Table::ALL.into_iter().find(|table| table.name() == what);

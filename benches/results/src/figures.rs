@@ -1,4 +1,4 @@
-//! The plots of results: fused against unfused, the roofline, and rates over sizes.
+//! Plots: fused against unfused, the roofline, rates over sizes.
 
 use std::error::Error;
 
@@ -13,15 +13,15 @@ use crate::{
 /// A named plot.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
-    /// The suffix of its file's name.
+    /// Suffix of the file's name.
     pub name: &'static str,
-    /// Its alternative text.
+    /// Alternative text.
     pub title: &'static str,
-    /// The SVG document.
+    /// SVG document.
     pub svg: String,
 }
 
-/// All plots for which there are enough results.
+/// All plots with enough results.
 pub fn all(results: &Results, bars: &Bars) -> Result<Vec<Figure>, Box<dyn Error>> {
     if results.is_of_a_page() {
         return page(results, bars);
@@ -34,7 +34,6 @@ pub fn all(results: &Results, bars: &Bars) -> Result<Vec<Figure>, Box<dyn Error>
     Ok(figures)
 }
 
-/// Compares a page with those of other libraries.
 fn page(results: &Results, bars: &Bars) -> Result<Vec<Figure>, Box<dyn Error>> {
     let list: Vec<Bar> = browsers::verdicts(results, &bars.browsers)
         .into_iter()
@@ -78,7 +77,6 @@ fn pairs(results: &Results, bars: &Bars) -> Result<Vec<Figure>, Box<dyn Error>> 
     ])
 }
 
-/// Groups points by label into series, sorted by their horizontal coordinate.
 fn grouped(points: impl Iterator<Item = (String, (f64, f64))>, joined: bool) -> Vec<Series> {
     let mut all: Vec<Series> = vec![];
     for (label, point) in points {
@@ -91,7 +89,6 @@ fn grouped(points: impl Iterator<Item = (String, (f64, f64))>, joined: bool) -> 
     all
 }
 
-/// The roofline with every case of ours.
 fn roofline(results: &Results) -> Result<Option<Figure>, Box<dyn Error>> {
     let Some(roof) = results.roof() else { return Ok(None) };
     let ours = results.picked(OURS).into_iter().filter(|time| time.flops > 0.0 && time.bytes > 0.0);
@@ -116,7 +113,7 @@ fn roofline(results: &Results) -> Result<Option<Figure>, Box<dyn Error>> {
     Ok(Some(Figure { name: "roofline", title, svg }))
 }
 
-/// The roofline of a dtype between two intensities: bandwidth, a corner, the arithmetic rate.
+/// Bandwidth, a corner, the arithmetic rate.
 fn below(roof: &Roof, dtype: &str, left: f64, right: f64) -> Vec<(f64, f64)> {
     let rate = roof.flops_per_s(dtype) / 1e12;
     let at = |intensity: f64| (intensity.exp2() * roof.copy_gb_per_s / 1e3).min(rate).log10();
@@ -124,7 +121,6 @@ fn below(roof: &Roof, dtype: &str, left: f64, right: f64) -> Vec<(f64, f64)> {
     [left, corner, right].map(|intensity| (intensity, at(intensity))).into()
 }
 
-/// Rates of some formulas over sizes.
 struct Sweep {
     name: &'static str,
     title: &'static str,
@@ -175,7 +171,7 @@ const SWEEPS: [Sweep; 4] = [
     },
 ];
 
-/// The least number of sizes for a line.
+/// Least sizes for a line.
 const FEWEST: usize = 4;
 
 impl Sweep {
@@ -190,7 +186,7 @@ impl Sweep {
         if ours.is_empty() {
             return Ok(None);
         }
-        // PyTorch eager and compiled; Burn's times are only in the table.
+        // Only the table has Burn's times.
         let series = [ours, of(COMPILED), of(EAGER)].concat();
         let vertical = match self.rate {
             Rate::Teraflops => "TFLOP/s",
@@ -213,7 +209,7 @@ fn extents(size: &str) -> Option<Vec<f64>> {
     size.split('x').map(|extent| extent.parse().ok()).collect()
 }
 
-/// The binary logarithm of a square's extent.
+/// Binary logarithm of the extent.
 fn square(size: &str) -> Option<f64> {
     let extents = extents(size)?;
     (extents.len() == 3 && extents.iter().all(|&extent| extent == extents[0])).then(|| extents[0].log2())
@@ -224,13 +220,13 @@ fn power(size: &str) -> Option<f64> {
     size.strip_prefix("2^")?.parse().ok()
 }
 
-/// The binary logarithm of the columns of rows × columns.
+/// Binary logarithm of the columns.
 fn columns(size: &str) -> Option<f64> {
     let extents = extents(size)?;
     (extents.len() == 2).then(|| extents[1].log2())
 }
 
-/// The binary logarithm of the keys of heads × queries × keys × width.
+/// Binary logarithm of the keys.
 fn length(size: &str) -> Option<f64> {
     let extents = extents(size)?;
     (extents.len() == 4 && extents[1] == extents[2]).then(|| extents[2].log2())

@@ -1,9 +1,7 @@
-//! Results of the benchmark and of other libraries, as data written by `benches/kernels` and the programs of
-//! `benches/rivals`.
+//! Results of `benches/kernels` and `benches/rivals` as data; nothing here measures.
 //!
-//! `line` is the format of a result, `results` a set of them, `bars` their targets, `roofline` the limits of the
-//! adapter, `browsers` the comparison of pages. `tables` and `figures` show them, `plot` draws, and `document` writes
-//! both into `docs/performance.md`. Nothing here measures.
+//! `line` is the format, `bars` are targets, `roofline` the adapter's limits. `tables`, `figures` and `plot` show
+//! results; `document` writes `docs/performance.md`.
 
 pub mod bars;
 pub mod browsers;

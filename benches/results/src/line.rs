@@ -1,135 +1,134 @@
-//! The lines of a file of results: one JSON object each, with its type in `kind`.
+//! Lines of a results file: JSON objects with their type in `kind`.
 //!
-//! A file starts with a [`Run`]; the lines after it were measured in that run, up to the next one. Times are in
-//! microseconds.
+//! Lines after a [`Run`] were measured in it. Times are in microseconds.
 
 use serde::{Deserialize, Serialize};
 
 /// This project, as a [`Time::way`].
 pub const OURS: &str = "fuse";
-/// This project with pipelines specialized to the sizes of the case.
+/// This project with pipelines specialized to sizes.
 pub const SPECIALIZED: &str = "fuse, specialized";
-/// PyTorch in eager mode.
+/// PyTorch, eager.
 pub const EAGER: &str = "torch eager";
 /// PyTorch's compiler, replayed from a CUDA graph.
 pub const COMPILED: &str = "torch.compile + CUDA graph";
 /// Burn with fusion and autotuning.
 pub const BURN: &str = "Burn";
-/// The other libraries, in the order of tables.
+/// Other libraries, in table order.
 pub const RIVALS: [&str; 3] = [EAGER, COMPILED, BURN];
 /// TensorFlow.js on its WebGPU backend.
 pub const TENSORFLOW: &str = "TensorFlow.js";
 /// ONNX Runtime Web with its WebGPU execution provider.
 pub const ONNX: &str = "ONNX Runtime Web";
-/// The other libraries in browsers, in the order of tables.
+/// Other libraries in browsers, in table order.
 pub const BROWSER_RIVALS: [&str; 2] = [TENSORFLOW, ONNX];
-/// A browser's WebGPU without any library: a lower bound for all.
+/// WebGPU without any library: a lower bound.
 pub const ALONE: &str = "WebGPU alone";
-/// The time of a freshly opened page to its first result.
+/// Time of a freshly opened page to its first result.
 pub const FIRST_RESULT: &str = "first result of a page";
-/// The copy with a hand-written kernel.
+/// Hand-written copy.
 pub const COPY: &str = "copy, by hand";
 
-/// A line.
+/// Line of a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Line {
-    /// The start of a run.
+    /// Start of a run.
     Run(Run),
-    /// Peak rates of the adapter.
+    /// Peak rates.
     Roof(Roof),
-    /// The time of a case.
+    /// Time of a case.
     Time(Time),
-    /// A cost of the host.
+    /// Host cost.
     Cost(Cost),
-    /// A fused function against its unfused version.
+    /// Fused function against its unfused version.
     Pair(Box<Pair>),
-    /// A case that was not measured.
+    /// Case not measured.
     LeftOut(LeftOut),
-    /// The size of a page with a library.
+    /// Size of a page.
     Weight(Weight),
-    /// The difference between the results of two libraries.
+    /// Difference of two libraries' results.
     Difference(Difference),
-    /// The kernel tests of a browser, run on another machine than the one that built them.
+    /// Kernel tests of a browser on another machine.
     Suite(Suite),
 }
 
-/// A program on a machine.
+/// Program on a machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
-    /// The program: `fuse`, `PyTorch`, `Burn`.
+    /// Program: `fuse`, `PyTorch`, `Burn`.
     pub program: String,
-    /// Its version.
+    /// Version.
     pub version: String,
-    /// The adapter's name.
+    /// Adapter.
     pub adapter: String,
-    /// The driver and its version.
+    /// Driver and version.
     pub driver: String,
-    /// The host's processor.
+    /// Processor.
     pub host: String,
-    /// The day, as `2026-11-21`, in UTC.
+    /// UTC date, as `2026-11-21`.
     pub date: String,
-    /// The commit of this project.
+    /// Commit of this project.
     pub commit: String,
 }
 
-/// Peak rates of the adapter in this run, with hand-written kernels.
+/// Peak rates in this run, by hand-written kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Roof {
     /// Bandwidth of a large copy, in 10⁹ bytes per second.
     pub copy_gb_per_s: f64,
-    /// Time of a dispatch with next to no work that waits for the one before.
+    /// Time of a nearly empty dispatch that waits for the previous one.
     pub dispatch_us: f64,
-    /// Multiplications with additions in `f32`, two operations each.
+    /// Multiply-adds in `f32`, two operations each.
     pub f32_tflops: f64,
-    /// Products of matrices of `f16` with `f32` sums, where the adapter has them.
+    /// Matrix products of `f16` with `f32` sums, if available.
     pub matrices_tflops: Option<f64>,
 }
 
-/// The time of a case in one library.
+/// Time of a case in one library.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Time {
-    /// The library: [`OURS`], [`SPECIALIZED`] or one of [`RIVALS`].
+    /// [`OURS`], [`SPECIALIZED`] or one of [`RIVALS`].
     pub way: String,
-    /// The formula, without its dtype.
+    /// Formula, without its dtype.
     pub case: String,
-    /// The dtype of the elements.
+    /// Dtype.
     pub dtype: String,
-    /// The size, for example `1024x1024x1024` or `2^20`.
+    /// Size: `1024x1024x1024` or `2^20`.
     pub size: String,
-    /// The variant that ran, if known.
+    /// Variant, if known.
     pub variant: Option<String>,
-    /// The alternative of the function that was forced.
+    /// Forced alternative of the function.
     #[serde(default)]
     pub alternative: Option<usize>,
     /// True if the library chose the variant.
     pub picked: bool,
-    /// The median of batches, per launch.
+    /// Median of batches, per launch.
     pub median_us: f64,
-    /// The fastest batch, per launch.
+    /// Fastest batch, per launch.
     pub min_us: f64,
-    /// The slowest batch, per launch.
+    /// Slowest batch, per launch.
     pub max_us: f64,
-    /// GPU time, if there are timestamps.
+    /// GPU time, with timestamps.
     #[serde(default)]
     pub gpu_us: Option<f64>,
-    /// The number of batches.
+    /// Batches.
     pub batches: usize,
     /// Launches per batch.
     pub launches_per_batch: u32,
     /// Floating-point operations.
     #[serde(default)]
     pub flops: f64,
-    /// Bytes of operands and results, each once.
+    /// Bytes of operands and results.
     #[serde(default)]
     pub bytes: f64,
-    /// Tokens of input text.
+    /// Tokens of input.
     #[serde(default)]
     pub tokens: f64,
-    /// The roofline's time over the measured one; 1 is as fast as the roofline allows.
+    /// Roofline's over measured time.
     #[serde(default)]
     pub of_roof: Option<f64>,
-    /// Largest error of the checked elements, relative to its bound.
+    /// Largest checked error, relative to its bound.
     #[serde(default)]
     pub error_over_bound: Option<f64>,
 }
@@ -140,164 +139,164 @@ impl Time {
         self.flops / self.median_us / 1e6
     }
 
-    /// Bandwidth in 10⁹ bytes per second.
+    /// 10⁹ bytes per second.
     pub fn gigabytes(&self) -> f64 {
         self.bytes / self.median_us / 1e3
     }
 
-    /// The formula with its dtype.
+    /// Formula with its dtype.
     pub fn name(&self) -> String {
         format!("{} {}", self.case, self.dtype)
     }
 }
 
-/// A cost of the host, per call.
+/// Host cost, per call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Cost {
-    /// The operation.
+    /// Operation.
     pub case: String,
-    /// The median of all calls.
+    /// Median of all calls.
     pub median_us: f64,
-    /// The fastest round.
+    /// Fastest round.
     pub min_us: f64,
-    /// The slowest.
+    /// Slowest round.
     pub max_us: f64,
-    /// Time above that of hand-written wgpu.
+    /// Time above hand-written wgpu's.
     pub above_by_hand_us: Option<f64>,
-    /// The time of a call that submits nothing, if calls were timed alone.
+    /// Time of a call that submits nothing, if timed alone.
     pub recording_us: Option<f64>,
-    /// The same, above that of hand-written wgpu.
+    /// That time above hand-written wgpu's.
     pub recording_above_by_hand_us: Option<f64>,
     /// Calls per round.
     pub launches_per_batch: u32,
 }
 
-/// A fused function against its unfused version, with a kernel per operation.
+/// Fused function against one with a kernel per operation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Pair {
-    /// The formula, without its dtype.
+    /// Formula, without its dtype.
     pub case: String,
-    /// The dtype of the elements.
+    /// Dtype.
     pub dtype: String,
-    /// The size.
+    /// Size.
     pub size: String,
-    /// Elements of a chain, or the extent of a square product; blocks have none, and are in no plot over sizes.
+    /// Elements of a chain, or extent of a square product; blocks have none.
     pub extent: Option<usize>,
     /// True for matrix products.
     pub product: bool,
     /// Host time.
     pub wall: Turns,
-    /// GPU time, if there are timestamps.
+    /// GPU time, with timestamps.
     pub gpu: Option<Turns>,
-    /// The largest ratio that bytes and dispatches explain.
+    /// Largest ratio that bytes and dispatches explain.
     pub at_most: Option<f64>,
-    /// The fused function.
+    /// Fused function.
     pub fused: Side,
-    /// The unfused function.
+    /// Unfused function.
     pub unfused: Side,
 }
 
 impl Pair {
-    /// The formula with its dtype.
+    /// Formula with its dtype.
     pub fn name(&self) -> String {
         format!("{} {}", self.case, self.dtype)
     }
 }
 
-/// Interleaved times of two functions.
+/// Interleaved times.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Turns {
-    /// Median, fastest and slowest batch of the fused function.
+    /// Fused: median, fastest and slowest batch.
     pub fused_us: [f64; 3],
-    /// Median, fastest and slowest batch of the unfused function.
+    /// Unfused: median, fastest and slowest batch.
     pub unfused_us: [f64; 3],
     /// Launches per batch, fused and unfused.
     pub launches_per_batch: [u32; 2],
-    /// Ratio of the medians, unfused over fused.
+    /// Ratio of medians, unfused over fused.
     pub ratio: f64,
-    /// The smallest and the largest ratio of two consecutive batches.
+    /// Smallest and largest ratio of consecutive batches.
     pub ratio_range: [f64; 2],
 }
 
 /// One function of a pair.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Side {
-    /// The variants that ran.
+    /// Variants that ran.
     pub variant: String,
-    /// Bytes read and written by its kernels.
+    /// Bytes read and written.
     pub bytes: Option<u64>,
-    /// The number of dispatches.
+    /// Dispatches.
     pub dispatches: Option<u32>,
-    /// Lower bound: its bytes at the bandwidth of a copy.
+    /// Lower bound: bytes at a copy's bandwidth.
     pub floor_bytes_us: Option<f64>,
-    /// Lower bound: its dispatches at the time of an empty one.
+    /// Lower bound: empty dispatches.
     pub floor_launches_us: Option<f64>,
-    /// The resource that bounds it.
+    /// Bounding resource.
     pub bound: Option<String>,
     /// Largest error, relative to its bound.
     pub error_over_bound: f64,
 }
 
-/// A case that was not measured, and why.
+/// Case not measured.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOut {
-    /// The library.
+    /// Library.
     pub way: String,
-    /// The formula, without its dtype.
+    /// Formula, without its dtype.
     pub case: String,
-    /// The dtype.
+    /// Dtype.
     pub dtype: String,
-    /// The size.
+    /// Size.
     pub size: String,
-    /// The reason.
+    /// Reason.
     pub reason: String,
 }
 
-/// The download size of a page with a library.
+/// Download size of a page with a library.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Weight {
-    /// The library.
+    /// Library.
     pub way: String,
-    /// The names of modules and scripts.
+    /// Modules and scripts.
     pub files: Vec<String>,
-    /// Their uncompressed bytes.
+    /// Uncompressed bytes.
     pub raw: u64,
-    /// Their bytes as servers send them: brotli of the highest quality, each file alone.
+    /// Bytes as sent: brotli of the highest quality, file by file.
     pub brotli: u64,
 }
 
-/// The difference of another library's result from ours.
+/// Difference of another library's result from ours.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Difference {
-    /// The library.
+    /// Library.
     pub way: String,
-    /// The formula, without its dtype.
+    /// Formula, without its dtype.
     pub case: String,
-    /// The size.
+    /// Size.
     pub size: String,
-    /// The largest absolute difference of all elements.
+    /// Largest absolute difference.
     pub largest: f64,
 }
 
 /// Tests run in a browser.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Suite {
-    /// The test program.
+    /// Test program.
     pub name: String,
-    /// The adapter, as the system names it.
+    /// Adapter, as the system names it.
     pub adapter: String,
-    /// The browser with its version.
+    /// Browser and version.
     pub browser: String,
-    /// The browser's flags, as `drive.py` names them.
+    /// Browser flags, as `drive.py` names them.
     pub flags: String,
-    /// The day, as `2026-11-21`, in UTC.
+    /// UTC date, as `2026-11-21`.
     pub date: String,
-    /// The commit of this project.
+    /// Commit of this project.
     pub commit: String,
-    /// The number of tests.
+    /// Number of tests.
     pub tests: usize,
-    /// The names of failed tests.
+    /// Failed tests.
     pub failed: Vec<String>,
-    /// The time of all tests, including the browser's start.
+    /// Seconds of all tests, with the browser's start.
     pub seconds: f64,
 }

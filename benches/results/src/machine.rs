@@ -1,23 +1,23 @@
-//! Host, commit and date of a run; the program that opened the adapter adds its name.
+//! Host, commit and date of a run.
 
 use time::OffsetDateTime;
 
-/// The variable with the commit, for binaries that run outside the repository.
+/// Variable with the commit, for binaries outside the repository.
 pub const COMMIT_VARIABLE: &str = "FUSE_COMMIT";
 
-/// The commit from the environment, or `unknown`.
+/// Commit from the environment, or `unknown`.
 pub fn commit() -> String {
     std::env::var(COMMIT_VARIABLE).unwrap_or_else(|_| "unknown".to_owned())
 }
 
-/// The host's processor and the number of cores available to this process.
+/// The host's processor, and the cores available here.
 pub fn host() -> String {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let description = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     format!("{}, {cores} cores", processor(&description).unwrap_or(std::env::consts::ARCH))
 }
 
-/// The processor's name in the contents of Linux's `/proc/cpuinfo`.
+/// Processor in Linux's `/proc/cpuinfo`.
 fn processor(description: &str) -> Option<&str> {
     let line = description.lines().find(|line| line.starts_with("model name"))?;
     line.split_once(':').map(|(_, name)| name.trim())

@@ -81,12 +81,11 @@ fn run(options: &Options) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The error with its causes, in one line.
+/// The error with its causes.
 fn chain(error: anyhow::Error) -> Box<dyn Error> {
     format!("{error:#}").into()
 }
 
-/// The lines of all files, one file after another.
 fn joined(files: &[PathBuf]) -> anyhow::Result<String> {
     let mut text = String::new();
     for path in files {

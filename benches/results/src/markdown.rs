@@ -1,6 +1,6 @@
 //! Tables in Markdown.
 
-/// A table; empty without rows.
+/// Empty without rows.
 pub(crate) fn table(headings: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     let lines: Vec<String> = rows.map(|row| format!("| {} |\n", row.join(" | "))).collect();
     if lines.is_empty() {
@@ -9,7 +9,6 @@ pub(crate) fn table(headings: &[&str], rows: impl Iterator<Item = Vec<String>>) 
     format!("| {} |\n|{}\n{}", headings.join(" | "), "---|".repeat(headings.len()), lines.concat())
 }
 
-/// A number, or a dash.
 pub(crate) fn or_dash(value: Option<f64>, digits: usize) -> String {
     value.map_or("–".to_owned(), |value| format!("{value:.digits$}"))
 }

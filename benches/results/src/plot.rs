@@ -1,4 +1,4 @@
-//! Draws SVG plots: lines over sizes, bars beside references, and the roofline. `figures` chooses their contents.
+//! SVG plots: lines over sizes, bars beside references, the roofline. `figures` chooses their contents.
 
 use std::error::Error;
 
@@ -7,12 +7,12 @@ use plotters::{
     style::text_anchor::{HPos, Pos, VPos},
 };
 
-/// Points with a common label.
+/// Labeled points.
 #[derive(Clone, Debug)]
 pub struct Series {
-    /// The label in the legend.
+    /// Legend.
     pub label: String,
-    /// The coordinates of the points.
+    /// Coordinates.
     pub points: Vec<(f64, f64)>,
     /// True if a line joins them.
     pub joined: bool,
@@ -21,15 +21,15 @@ pub struct Series {
 /// Points over two linear axes; the caller takes logarithms.
 #[derive(Clone, Debug)]
 pub struct Chart<'a> {
-    /// The heading.
+    /// Heading.
     pub title: &'a str,
-    /// The label of the horizontal axis: binary logarithms, labeled with powers of two.
+    /// Horizontal label: binary logarithms, labeled with powers of two.
     pub horizontal: &'a str,
-    /// The label of the vertical axis.
+    /// Vertical label.
     pub vertical: &'a str,
-    /// True if vertical values are decimal logarithms, labeled with the numbers.
+    /// True if vertical values are decimal logarithms.
     pub decades: bool,
-    /// The series.
+    /// Series.
     pub series: &'a [Series],
     /// Black reference lines.
     pub references: &'a [Vec<(f64, f64)>],
@@ -38,15 +38,15 @@ pub struct Chart<'a> {
 /// A value with a reference.
 #[derive(Clone, Debug)]
 pub struct Bar {
-    /// The label of the bar.
+    /// Label.
     pub label: String,
-    /// The value.
+    /// Value.
     pub value: f64,
-    /// The reference, from a source document.
+    /// Reference, from a source document.
     pub reference: f64,
 }
 
-/// Distinguishable in print and with any color vision (the palette of Okabe and Ito).
+/// For print and any color vision (palette of Okabe and Ito).
 const COLORS: [RGBColor; 6] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
@@ -70,7 +70,7 @@ pub fn chart(chart: &Chart<'_>) -> Result<String, Box<dyn Error>> {
     let all = || series.iter().flat_map(|(_, points)| points).chain(references.iter().flatten());
     let least = |of: fn(&(f64, f64)) -> f64| all().map(of).fold(f64::INFINITY, f64::min);
     let most = |of: fn(&(f64, f64)) -> f64| all().map(of).fold(f64::NEG_INFINITY, f64::max);
-    // An axis needs an extent even if there are no points, or all coincide.
+    // Axes need an extent even without distinct points.
     let [left, right, low, high] =
         [least(|point| point.0), most(|point| point.0), least(|point| point.1), most(|point| point.1)];
     let (left, right) = if left <= right { (left - 0.5, right + 0.5) } else { (0.0, 1.0) };
@@ -85,7 +85,7 @@ pub fn chart(chart: &Chart<'_>) -> Result<String, Box<dyn Error>> {
     {
         let root = SVGBackend::with_string(&mut svg, (1000, height)).into_drawing_area();
         root.fill(&WHITE)?;
-        // The legend has its own strip, where it hides no line.
+        // A legend in its own strip hides no line.
         let (left_part, legend) = root.split_horizontally(720);
         let mut plane = ChartBuilder::on(&left_part)
             .caption(chart.title, (FONT, 18))
@@ -107,7 +107,7 @@ pub fn chart(chart: &Chart<'_>) -> Result<String, Box<dyn Error>> {
             plane.draw_series(LineSeries::new(points, BLACK))?;
         }
         for (index, ((series, points), color)) in (0..).zip(series.iter().zip(COLORS.into_iter().cycle())) {
-            // Colors repeat after six: then points grow, and every other time are hollow.
+            // Beyond six, colors repeat: points grow, and every other time are hollow.
             let round = index / COLORS.len() as i32;
             let (style, radius) = (color.stroke_width(2), 3 + round);
             let dot = if round % 2 == 1 { style } else { color.filled() };
@@ -128,13 +128,13 @@ pub fn chart(chart: &Chart<'_>) -> Result<String, Box<dyn Error>> {
     Ok(svg)
 }
 
-/// `2^10` for 10; other values have no label.
+/// `2^10` for 10.
 fn power_label(exponent: f64) -> String {
     let whole = exponent.round();
     if (exponent - whole).abs() < 1e-6 { format!("2^{whole}") } else { String::new() }
 }
 
-/// `0.01`, `0.1`, `1`, `10`, …; other values have no label.
+/// `0.01`, `0.1`, `1`, ….
 fn decade_label(exponent: f64) -> String {
     let whole = exponent.round();
     if (exponent - whole).abs() < 1e-6 { format!("{}", 10f64.powf(whole)) } else { String::new() }
@@ -144,7 +144,7 @@ fn plain_label(value: f64, largest: f64) -> String {
     if largest >= 20.0 { format!("{value:.0}") } else { format!("{value:.1}") }
 }
 
-/// Horizontal bars of ratios, each with a mark at its reference.
+/// Bars of ratios, each with a mark at its reference.
 pub fn bars(title: &str, legend: &str, bars: &[Bar]) -> Result<String, Box<dyn Error>> {
     const WIDTH: u32 = 860;
     const BAR: i32 = 24;

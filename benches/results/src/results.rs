@@ -1,23 +1,23 @@
-//! A set of results, read from files of lines.
+//! Results, read from files of lines.
 
 use anyhow::Context;
 
 use crate::line::{Cost, Difference, LeftOut, Line, OURS, Pair, Roof, Run, Suite, Time, Weight};
 
-/// Results, in the order in which they were measured.
+/// Results in the order of measurement.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Results {
-    /// The runs.
+    /// Runs.
     pub runs: Vec<Run>,
-    /// Peak rates of the adapter, once per run that measured them.
+    /// Peak rates, once per run that measured them.
     pub roofs: Vec<Roof>,
     /// Times of cases.
     pub times: Vec<Time>,
-    /// Costs of the host.
+    /// Host costs.
     pub costs: Vec<Cost>,
     /// Fused against unfused functions.
     pub pairs: Vec<Pair>,
-    /// Cases that were not measured.
+    /// Cases not measured.
     pub left_out: Vec<LeftOut>,
     /// Sizes of pages.
     pub weights: Vec<Weight>,
@@ -28,10 +28,10 @@ pub struct Results {
 }
 
 impl Results {
-    /// Parses the contents of a file.
+    /// Parses a file.
     ///
     /// # Errors
-    /// Names the line that does not parse, or that comes before any run.
+    /// Names the line that does not parse, or precedes any run.
     pub fn parse(text: &str) -> anyhow::Result<Self> {
         let mut results = Self::default();
         for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
@@ -61,13 +61,13 @@ impl Results {
         }
     }
 
-    /// The adapter of our run, or else of the first.
+    /// Adapter of our run, else of the first.
     pub fn adapter(&self) -> &str {
         let ours = self.runs.iter().find(|run| run.program == OURS);
         ours.or(self.runs.first()).map_or("", |run| &run.adapter)
     }
 
-    /// Medians of the peak rates of all runs.
+    /// Median peak rates of all runs.
     pub fn roof(&self) -> Option<Roof> {
         Some(Roof {
             copy_gb_per_s: median(self.roofs.iter().map(|roof| roof.copy_gb_per_s))?,
@@ -77,8 +77,7 @@ impl Results {
         })
     }
 
-    /// The time of a case with the variant that `way` chose. Several measurements, as of interleaved runs, are combined to their
-    /// median, minimum and maximum.
+    /// Time of a case with the variant that `way` chose: median, minimum and maximum over all measurements.
     pub fn find(&self, way: &str, key: Key<'_>) -> Option<Time> {
         let mut found: Vec<&Time> = self.times.iter().filter(|time| time.way == way && key.is_of(time)).collect();
         found.sort_by(|a, b| a.median_us.total_cmp(&b.median_us));
@@ -89,8 +88,7 @@ impl Results {
         Some(Time { median_us, min_us, max_us, ..(*middle).clone() })
     }
 
-    /// The times of all cases with the variants that `way` chose, once per case, in the order of their first
-    /// measurement.
+    /// Times with the variants that `way` chose, once per case, in the order of measurement.
     pub fn picked(&self, way: &str) -> Vec<Time> {
         let mut keys: Vec<Key<'_>> = vec![];
         for time in self.times.iter().filter(|time| time.way == way && time.is_choice()) {
@@ -112,11 +110,11 @@ impl Time {
 /// Identifies a case.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key<'a> {
-    /// The formula, without its dtype.
+    /// Formula, without its dtype.
     pub case: &'a str,
-    /// The dtype.
+    /// Dtype.
     pub dtype: &'a str,
-    /// The size.
+    /// Size.
     pub size: &'a str,
 }
 
@@ -126,7 +124,7 @@ impl Key<'_> {
     }
 }
 
-/// The median; of an even number, the mean of the two in the middle.
+/// Of an even number, the mean of the middle two.
 fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
@@ -138,7 +136,6 @@ fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
 pub(crate) mod tests {
     use super::*;
 
-    /// A time of 64 MFLOP and 1 MB.
     pub(crate) fn time(way: &str, [case, dtype, size]: [&str; 3], median_us: f64) -> Time {
         Time {
             way: way.to_owned(),

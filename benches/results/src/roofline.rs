@@ -1,17 +1,16 @@
-//! The roofline: the least time of a computation under the adapter's bandwidth and arithmetic rate.
+//! Roofline: least time under the adapter's bandwidth and arithmetic rate.
 
 use crate::line::Roof;
 
 impl Roof {
-    /// Peak floating-point operations per second of a dtype: `f16` with cooperative matrices if available, else the
-    /// rate of `f32`.
+    /// Peak operations per second: `f16` with cooperative matrices if available, else `f32`'s.
     pub fn flops_per_s(&self, dtype: &str) -> f64 {
         let matrices = self.matrices_tflops.filter(|_| dtype == "f16");
         matrices.unwrap_or(self.f32_tflops) * 1e12
     }
 
-    /// The roofline's time over the measured one: the longer of bytes at the copy's bandwidth and operations at the
-    /// arithmetic rate. `None` if the case states neither. Above 1 where caches beat the copy.
+    /// Roofline over measured time; `None` without flops and bytes. Bytes move at the copy's bandwidth: caches may
+    /// exceed 1.
     pub fn fraction(&self, dtype: &str, flops: f64, bytes: f64, median_us: f64) -> Option<f64> {
         let least = (bytes / (self.copy_gb_per_s * 1e9)).max(flops / self.flops_per_s(dtype)) * 1e6;
         let fraction = least / median_us;
@@ -27,7 +26,7 @@ mod tests {
 
     #[test]
     fn the_longer_of_bytes_and_operations_counts() {
-        // 1 GB takes 1000 µs, 20 GFLOP 2000 µs in f32 and 200 in matrices.
+        // 1 GB takes 1000 µs; 20 GFLOP take 2000 µs in f32 and 200 µs in matrices.
         assert_eq!(ROOF.fraction("f32", 20e9, 1e9, 4000.0), Some(0.5));
         assert_eq!(ROOF.fraction("f16", 20e9, 1e9, 4000.0), Some(0.25));
         assert_eq!(ROOF.fraction("f32", 0.0, 1e9, 500.0), Some(2.0));

@@ -13,30 +13,30 @@ use crate::{
 /// A table of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Table {
-    /// Programs, machines and dates of runs, and peak rates.
+    /// Runs and peak rates.
     Runs,
     /// Cases with bars, beside other libraries.
     Bars,
     /// All our times.
     Times,
-    /// Costs of the host.
+    /// Host costs.
     Costs,
     /// Fused against unfused functions.
     Pairs,
-    /// Cases that were not measured.
+    /// Cases not measured.
     LeftOut,
-    /// Comparison of pages with those of other libraries.
+    /// Pages against other libraries.
     Browsers,
     /// Tests in browsers.
     Suites,
 }
 
 impl Table {
-    /// All tables, in the order of a report.
+    /// In the order of a report.
     pub const ALL: [Self; 8] =
         [Self::Runs, Self::Times, Self::Costs, Self::Pairs, Self::Bars, Self::LeftOut, Self::Browsers, Self::Suites];
 
-    /// The name in documents.
+    /// Name in documents.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Runs => "runs",
@@ -50,9 +50,9 @@ impl Table {
         }
     }
 
-    /// The table; empty if there are no results for it.
+    /// Table; empty without results.
     pub fn show(self, results: &Results, bars: &Bars) -> String {
-        // A page's results have their own table; others would only repeat them without the other libraries.
+        // A page's results have their own table, with the other libraries.
         if results.is_of_a_page() && !matches!(self, Self::Runs | Self::Costs | Self::Browsers | Self::Suites) {
             return String::new();
         }
@@ -69,8 +69,7 @@ impl Table {
     }
 }
 
-/// Formats a table with headings.
-/// Microseconds with as many digits as are significant.
+/// Microseconds, to significant digits.
 fn micros(time: f64) -> String {
     match time {
         time if time < 100.0 => format!("{time:.2}"),
@@ -159,7 +158,6 @@ fn judged(verdict: &Verdict<'_>) -> String {
     }
 }
 
-/// The rows of cases with bars that were measured.
 fn barred(results: &Results, bars: &Bars) -> String {
     let verdicts = bars.judge(results);
     let rows = bars.cases().into_iter().filter_map(|key| {

@@ -1,4 +1,4 @@
-//! Chain of dependent launches: their cost in a page, recorded each time or replayed.
+//! Chain of dependent launches, recorded each time or replayed.
 
 use fuse_gpu::{Device, Sequence, Tensor1, fuse};
 use wasm_bindgen::prelude::{JsError, wasm_bindgen};
@@ -24,7 +24,7 @@ pub struct Chain {
 
 #[wasm_bindgen]
 impl Bench {
-    /// Captures a chain of `launches`, each of which adds `b` to each element, from 0.
+    /// Captures `launches` that each add `b`, from 0.
     pub fn chain(&self, launches: usize, b: Vec<f32>) -> Result<Chain, JsError> {
         let device = self.device.clone();
         let x = Tensor1::zeros(&device, [b.len()])?;

@@ -1,7 +1,6 @@
-//! Our kernels for the pages that compare libraries in the same browser: `cargo xtask web bench`.
+//! Our kernels for pages that compare libraries in the same browser (`cargo xtask web bench`).
 //!
-//! Functions and launches are those of any program. The pages (`page/`) define the measurements. With the feature
-//! `specializations` they can choose variants and specializations by name.
+//! The pages (`page/`) define measurements. With the feature `specializations` they choose variants by name.
 #![cfg(target_arch = "wasm32")]
 
 mod launches;
@@ -43,7 +42,6 @@ fuse! {
     }
 }
 
-/// Launch with operands on the device.
 type Launch = Box<dyn Fn() -> Result<RawTensor, Error>>;
 
 /// Opened device.
@@ -59,7 +57,6 @@ pub struct Bench {
 pub struct Case {
     device: Device,
     launch: Launch,
-    // Subject of the choice of specializations.
     #[cfg_attr(
         not(feature = "specializations"),
         expect(dead_code, reason = "only specializations are looked up by function")
@@ -83,7 +80,7 @@ struct Subject {
 
 #[wasm_bindgen]
 impl Bench {
-    /// Opens the browser's device. Scripts get a promise, which `wasm_bindgen_futures` makes of the future.
+    /// Opens the browser's device. Scripts get a promise.
     pub async fn open() -> Result<Bench, JsError> {
         Ok(Self {
             device: Device::new().await?,
@@ -92,8 +89,8 @@ impl Bench {
         })
     }
 
-    /// Uploads operands, whose shapes follow from the sizes: rows, columns and depth of a product; elements; rows and their
-    /// length; heads, queries and keys of an attention.
+    /// Uploads operands. Sizes: rows, columns and depth of a product; elements; rows and their length; heads, queries
+    /// and keys of an attention.
     pub fn case(&self, kind: &str, sizes: Vec<usize>, operands: Vec<Float32Array>) -> Result<Case, JsError> {
         let (launch, subject) = self.prepare(kind, &sizes, &operands)?;
         Ok(Case {
@@ -175,7 +172,7 @@ impl Case {
         Ok(self.device.submit()?)
     }
 
-    /// Downloads the result of a launch.
+    /// Result of a launch.
     pub async fn values(&self) -> Result<Vec<f32>, JsError> {
         let bytes = self.once()?.to_bytes().await?;
         Ok(bytes.as_chunks().0.iter().map(|bytes| f32::from_le_bytes(*bytes)).collect())

@@ -1,4 +1,4 @@
-//! all-MiniLM-L6-v2 in a page: token ids from the host, embeddings back to it.
+//! all-MiniLM-L6-v2 in a page: token ids in, embeddings out.
 
 use std::{path::Path, time::Duration};
 
@@ -13,7 +13,6 @@ use wasm_bindgen::prelude::{JsError, wasm_bindgen};
 
 use crate::Bench;
 
-/// File name for messages.
 const WEIGHTS: &str = "model.safetensors";
 /// Size of the vocabulary.
 const VOCABULARY: usize = 30_522;
@@ -36,7 +35,7 @@ impl Bench {
 
 #[wasm_bindgen]
 impl MiniLm {
-    /// Embeddings of texts with `width` tokens each, in order.
+    /// Embeddings of texts of `width` tokens, in order.
     pub async fn embed(&self, ids: Vec<i32>, width: usize) -> Result<Vec<f32>, JsError> {
         let texts = ids.len() / width;
         let batch = Batch { texts: (0..texts).collect(), ids, lengths: vec![width as i32; texts], width };
@@ -46,7 +45,7 @@ impl MiniLm {
 
 #[wasm_bindgen]
 impl Bench {
-    /// Tuning table of a layer's kernels on `texts` of `width` tokens, measured for a limited time in seconds.
+    /// Tuning table of a layer on `texts` of `width` tokens, from so many seconds.
     pub async fn tune_layer(&self, texts: usize, width: usize, seconds: u32) -> Result<String, JsError> {
         let vector = |length: usize| Tensor1::<f32>::zeros(&self.device, [length]);
         let weight = |outputs: usize, inputs: usize| Tensor2::<f32>::zeros(&self.device, [outputs, inputs]);

@@ -1,7 +1,5 @@
-//! Variants and specializations by name, for pages that compare them.
-//!
-//! A launch with a named variant is planned each time, which takes the host longer than most kernels take the GPU. It is
-//! therefore captured once and replayed.
+//! Variants and specializations by name, for pages that compare them. Planning a named variant takes longer than most
+//! kernels, so launches are captured once and replayed.
 
 use std::{cell::RefCell, rc::Rc};
 
@@ -25,7 +23,6 @@ fuse! {
     }
 }
 
-/// Cases that are not compared with other libraries.
 pub(crate) fn prepare(bench: &Bench, kind: &str, sizes: &[usize], operands: &[Float32Array]) -> Prepared {
     Ok(Some(match (kind, sizes, operands) {
         ("linear16", &[m, n, k], [x, w, b, r]) => {
@@ -44,13 +41,11 @@ pub(crate) fn prepare(bench: &Bench, kind: &str, sizes: &[usize], operands: &[Fl
     }))
 }
 
-/// Launch, its kernels, and shapes of its operands; `None` for an unknown kind.
 type Prepared = Result<Option<(Launch, &'static Kernels, Vec<Vec<usize>>)>, JsError>;
 
-/// Operands and settings of all cases of a device.
 #[derive(Default)]
 pub(crate) struct Choice {
-    /// Name of the case on the page.
+    /// Name on the page.
     form: String,
     /// `None` for the runtime's choice.
     tuning: Option<Tuning>,
@@ -58,16 +53,12 @@ pub(crate) struct Choice {
 
 pub(crate) type Shared = Rc<RefCell<Choice>>;
 
-/// Launch of a case in its captured form.
 pub(crate) type Captured = RefCell<Option<(String, Sequence)>>;
 
 #[wasm_bindgen]
 impl Bench {
-    /// Sets the form of later launches: empty for the runtime's choice, or some of `variant NAME`, `unroll 1
-    ///
-    /// 2
-    ///
-    /// 4`, `if`, `switch`, `bounds checks`, `fast math`, `workgroup N` and `tile N`, separated by `; `.
+    /// Sets the form of later launches: empty for the runtime's choice, or some of `variant NAME`, `unroll 1|2|4`,
+    /// `if`, `switch`, `bounds checks`, `fast math`, `workgroup N` and `tile N`, separated by `; `.
     pub fn choose(&self, form: &str) -> Result<(), JsError> {
         let (mut tuning, mut variant) = (None, None);
         for part in form.split("; ").filter(|part| !part.is_empty()) {
@@ -97,7 +88,7 @@ impl Bench {
 
 #[wasm_bindgen]
 impl Case {
-    /// Variant of each kernel of a launch, and the reason for it.
+    /// Variant of each kernel, and why.
     pub fn decided(&self) -> Result<Vec<String>, JsError> {
         self.explained(|kernel| {
             let decision = kernel.decision.as_ref().map(ToString::to_string).unwrap_or_default();
@@ -140,7 +131,6 @@ impl Case {
         }
     }
 
-    /// Queues launches in the form set by the page.
     pub(crate) fn replay(&self, launches: usize) -> Result<(), Error> {
         let mut captured = self.captured.borrow_mut();
         let form = self.choice.borrow().form.clone();

@@ -1,5 +1,4 @@
-//! A minimal page: a layer, an activation and a softmax on the visitor's GPU, with every error shown. `cargo xtask web
-//! build` prints its size, and fails if that exceeds the limit.
+//! Minimal page: a layer, an activation and a softmax, with every error shown. `cargo xtask web build` limits its size.
 #![cfg(target_arch = "wasm32")]
 
 use fuse_gpu::{Device, Error, Tensor1, Tensor2, fuse};
@@ -19,8 +18,7 @@ fuse! {
     }
 }
 
-/// The probabilities of `rows` rows computed by a small network; each row sums to 1. `wasm_bindgen_futures` makes it a
-/// promise.
+/// Probabilities of `rows` rows from a small network; each row sums to 1. Scripts get a promise.
 #[wasm_bindgen]
 pub async fn run(rows: usize) -> Result<Vec<f32>, JsError> {
     compute(rows).await.map_err(|error| JsError::new(&error.to_string()))
@@ -37,7 +35,7 @@ async fn compute(rows: usize) -> Result<Vec<f32>, Error> {
     probabilities(&hidden)?.to_vec().await
 }
 
-/// The same computation with lazy tensors.
+/// The same with lazy tensors.
 #[cfg(feature = "auto")]
 #[wasm_bindgen]
 pub async fn run_lazily(rows: usize) -> Result<Vec<f32>, JsError> {

@@ -1,38 +1,34 @@
-//! Batches of texts of different lengths, padded to one width.
-//!
-//! Texts of similar length share a [`Batch`], so that little of a launch is padding. A batch stores the positions of
-//! its texts, so that results can be returned in the order of the input.
+//! Batches of texts, padded to one width. Texts of similar length share a [`Batch`]; it stores their positions, so that
+//! results keep the input's order.
 
-/// Most tokens of a batch, padding included: enough to keep a large GPU busy, and 24 MiB per `f32` activation of 384
-/// features.
+/// With padding: keeps a large GPU busy, at 24 MiB per `f32` activation of 384 features.
 const MAX_TOKENS: usize = 16_384;
 
-/// Most texts of a batch.
 const MAX_TEXTS: usize = 512;
 
-/// Widths are multiples of this, so that kernels load whole vectors and fewer shapes need launch plans.
+/// Widths are multiples: whole vectors, and fewer shapes to plan.
 const WIDTH_STEP: usize = 8;
 
-/// A text that fills less than 1/2 of a batch's width starts the next batch: a launch costs less than rows of padding.
+/// A text below 1/2 of the width starts a batch: a launch costs less than rows of padding.
 const LEAST_FILLED: usize = 2;
 
-/// The padding token. Any would do, since its positions are masked out; this is the model's own.
+/// The model's own; positions are masked out.
 const PADDING: i32 = 0;
 
-/// Texts that are encoded together.
+/// Texts encoded together.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Batch {
-    /// Positions of the texts in the input.
+    /// Texts' positions in the input.
     pub texts: Vec<usize>,
     /// Tokens, `[texts, width]`, padded on the right.
     pub ids: Vec<i32>,
-    /// Real tokens of each text, at least 1.
+    /// Real tokens per text, at least 1.
     pub lengths: Vec<i32>,
-    /// Tokens of each row.
+    /// Tokens per row.
     pub width: usize,
 }
 
-/// Batches that together hold every text once, longest texts first: if one does not fit into memory, it is the first.
+/// Batches of all texts, longest first: if one does not fit into memory, it is the first.
 pub fn batches(texts: &[Vec<i32>]) -> Vec<Batch> {
     let mut order: Vec<usize> = (0..texts.len()).collect();
     order.sort_by_key(|&text| std::cmp::Reverse(texts[text].len()));
@@ -55,7 +51,7 @@ impl Batch {
         Self {
             texts: taken.to_vec(),
             ids: taken.iter().flat_map(row).collect(),
-            // A mean over no token would be NaN, so an empty text becomes one padding token.
+            // A mean over no token would be NaN: an empty text gets one padding token.
             lengths: taken.iter().map(|&text| texts[text].len().max(1) as i32).collect(),
             width,
         }

@@ -1,9 +1,8 @@
-//! Stores quantized linear layers in a file, so that a calibrated model is loaded without being quantized again.
+//! Quantized linear layers in a file: a calibrated model loads without quantization.
 //!
-//! A `.safetensors` file beside the model's. Each weight `name` of a linear layer has the words `name.words` and the
-//! pairs of scale and offset `name.scales`, both `U32` as kernels read them. Biases and layer norms are `F32` under
-//! their own names, because calibration changes them, too. The metadata state the packing of words (`packing`) and the
-//! dtype of scales (`scales`).
+//! A `.safetensors` file. A linear layer's weight `name` has words `name.words` and pairs of scale and offset
+//! `name.scales`, `U32` as kernels read them. Biases and layer norms, which calibration changes, too, are `F32` under
+//! their own names. Metadata: packing of words (`packing`), dtype of scales (`scales`).
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -14,27 +13,27 @@ use safetensors::{
     tensor::{TensorView, serialize},
 };
 
-/// The axis of weights `[outputs, inputs]` along which codes are packed.
+/// Packed axis of weights `[outputs, inputs]`.
 const AXIS: usize = 1;
 
-/// Quantized linear layers, with the other values of the model that calibration changed.
+/// Quantized linear layers, and other values that calibration changed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Codes {
-    /// Bits of a code, and their layout in words.
+    /// Bits, and their layout in words.
     pub packing: Packing,
-    /// Weights `[outputs, inputs]` by name, packed along the inputs.
+    /// Weights `[outputs, inputs]` by name, packed along inputs.
     pub weights: BTreeMap<String, Quantized>,
-    /// Biases, and scales and shifts of layer norms, by name.
+    /// Biases, and layer norms, by name.
     pub values: BTreeMap<String, Vec<f32>>,
 }
 
 impl Codes {
-    /// No weights yet, of this packing.
+    /// Codes without weights.
     pub fn new(packing: Packing) -> Self {
         Self { packing, weights: BTreeMap::new(), values: BTreeMap::new() }
     }
 
-    /// Parses the file at `path` from its bytes.
+    /// Parses the bytes of the file at `path`.
     ///
     /// # Errors
     /// If the bytes are no such file, or a tensor does not match its shape and the metadata.
@@ -67,7 +66,7 @@ impl Codes {
         Ok(codes)
     }
 
-    /// Serializes to the bytes of a file.
+    /// Serializes to a file's bytes.
     ///
     /// # Errors
     /// If weights differ from `packing`, are packed along the outputs, or have scales of different dtypes.
@@ -84,7 +83,7 @@ impl Codes {
                 self.packing.name(),
                 dtype.name()
             );
-            // Words determine the extent of the packed axis only if they are full.
+            // Words give the packed axis's extent only if they are full.
             let [outputs, inputs] = *weights.shape else { bail!("tensor `{name}`: expected a matrix") };
             let full = inputs.is_multiple_of(self.packing.block_values() as usize);
             ensure!(full, "tensor `{name}`: {inputs} inputs do not fill whole blocks of words");

@@ -1,4 +1,4 @@
-//! Computes embeddings of texts: tokens, batches, launches and readback, in the order of the texts.
+//! Embeds texts: tokens, batches, launches and readback, in input order.
 
 use std::path::Path;
 
@@ -19,29 +19,29 @@ use crate::{
     weights::{Upload, Weights},
 };
 
-/// The precision of weights and activations on the device.
+/// Precision on the device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Precision {
     /// `f32`.
     Single,
-    /// `f16`; accumulators and the embeddings stay `f32`.
+    /// `f16`; accumulators and embeddings stay `f32`.
     Half,
-    /// Linear layers with weights of 8, 4, 3, 2 or 1 bits; activations of `f32`.
+    /// Linear weights of 8, 4, 3, 2 or 1 bits; activations of `f32`.
     #[cfg(feature = "quantized")]
     Quantized(u32),
 }
 
-/// A loaded model.
+/// Loaded model.
 pub struct Embedder {
     tokens: Tokens,
     encoder: Box<dyn Encoder>,
 }
 
 impl Embedder {
-    /// Loads a model from `model.safetensors` and `tokenizer.json`: the path of each, for messages, and its bytes.
+    /// Loads a model from paths, for messages, and bytes of `model.safetensors` and `tokenizer.json`.
     ///
-    /// # Errors If a file is damaged, the weights are not those of all-MiniLM-L6-v2, or the device lacks a feature of
-    /// the precision.
+    /// # Errors
+    /// If a file is damaged, weights are not those of all-MiniLM-L6-v2, or the device lacks a feature.
     pub fn load(
         (weights_file, weights): (&Path, &[u8]),
         (tokenizer_file, tokenizer): (&Path, &[u8]),
@@ -53,7 +53,7 @@ impl Embedder {
         load().with_context(|| format!("cannot load the model `{}`", weights_file.display()))
     }
 
-    /// The model with parsed weights.
+    /// Creates the embedder of parsed weights.
     ///
     /// # Errors
     /// If the weights are not those of all-MiniLM-L6-v2, or the device lacks a feature of the precision.
@@ -78,13 +78,12 @@ impl Embedder {
         Ok(Self { tokens, encoder })
     }
 
-    /// The embedding of each text, of length 1. Calls `done` with the number of texts of each finished batch.
+    /// Embeddings of length 1. `done` gets the number of texts of each finished batch.
     ///
     /// # Errors
     /// Those of the tokenizer, of launches and of readback.
     pub async fn embed(&self, texts: &[String], mut done: impl FnMut(usize)) -> anyhow::Result<Vec<Vec<f32>>> {
         let mut embeddings = vec![vec![]; texts.len()];
-        // Submits the next batch before waiting for the results of the last one.
         let mut running: Option<(Vec<usize>, Tensor2<f32>)> = None;
         for batch in batches(&self.tokens.encode(texts)?).into_iter().map(Some).chain([None]) {
             let next = match batch {

@@ -1,15 +1,15 @@
-//! The kernels of the encoder: token embeddings, one transformer layer, and pooling (Devlin et al. 2019; Reimers and
-//! Gurevych 2019).
+//! Kernels of the encoder: token embeddings, a transformer layer, and pooling (Devlin et al. 2019; Reimers and Gurevych
+//! 2019).
 //!
-//! A batch has `B` texts, padded to `S` tokens; `lengths` holds the number of real tokens of each text. Weights are
-//! `[outputs, inputs]`, as PyTorch stores them; `model` loads them.
+//! A batch has `B` texts, padded to `S` tokens, of which `lengths` are real. Weights are `[outputs, inputs]`, as in
+//! PyTorch.
 
 use fuse_gpu::fuse;
 
 /// Features of a token.
 pub const WIDTH: usize = 384;
 
-/// Features of the hidden layer of the feed-forward block.
+/// Hidden features of the feed-forward block.
 pub const HIDDEN: usize = 1536;
 
 fuse! {

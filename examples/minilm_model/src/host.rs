@@ -1,7 +1,7 @@
-//! The encoder on the host in plain `f32`: calibration reads its activations, and kernels are compared with it.
+//! The encoder on the host in `f32`, for calibration and for comparison with kernels, which are hundreds of times
+//! faster.
 //!
-//! Rows are the tokens of all texts one after another, without padding. It is written for readability; kernels are
-//! hundreds of times faster.
+//! Rows are the tokens of all texts one after another, without padding.
 
 use std::ops::Range;
 
@@ -13,22 +13,21 @@ use crate::{
     weights::Weights,
 };
 
-/// Attention heads.
 const HEADS: usize = 12;
 
-/// Layer normalization's epsilon, added to variances.
+/// Added to variances.
 const EPSILON: f32 = 1e-12;
 
-/// Independent accumulators of a dot product, for vector instructions.
+/// Accumulators of a dot product, for vector instructions.
 const LANES: usize = 8;
 
-/// Tokens whose products with a row of weights are computed together.
+/// Tokens multiplied with a row of weights together.
 const TILE: usize = 4;
 
-/// Tokens that stay in cache while all rows of weights are read.
+/// Tokens that stay in cache while all weights are read.
 const BLOCK: usize = 32;
 
-/// A linear layer of an encoder layer, in the order of their use.
+/// Linear layer of an encoder layer, in order of use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// Queries.
@@ -37,19 +36,19 @@ pub enum Part {
     Key,
     /// Values.
     Value,
-    /// The output projection of the attention.
+    /// Output projection of the attention.
     Attention,
-    /// The first layer of the feed-forward block.
+    /// First layer of the feed-forward block.
     Intermediate,
-    /// The second layer of the feed-forward block.
+    /// Second layer of the feed-forward block.
     Output,
 }
 
 impl Part {
-    /// All linear layers of an encoder layer.
+    /// All parts.
     pub const ALL: [Self; 6] = [Self::Query, Self::Key, Self::Value, Self::Attention, Self::Intermediate, Self::Output];
 
-    /// The name of the part's tensors in layer `layer`, without `.weight` and `.bias`.
+    /// Name of tensors in layer `layer`, without `.weight` and `.bias`.
     pub fn name(self, layer: usize) -> String {
         let part = match self {
             Self::Query => "attention.self.query",
@@ -62,7 +61,7 @@ impl Part {
         format!("encoder.layer.{layer}.{part}")
     }
 
-    /// The shape of the weights: outputs and inputs.
+    /// Outputs and inputs.
     pub const fn shape(self) -> [usize; 2] {
         match self {
             Self::Query | Self::Key | Self::Value | Self::Attention => [WIDTH, WIDTH],
@@ -72,28 +71,28 @@ impl Part {
     }
 }
 
-/// A linear layer: weights `[outputs, inputs]`, and a bias.
+/// Linear layer: weights `[outputs, inputs]`, and a bias.
 #[derive(Clone, Debug)]
 pub struct Linear {
-    /// Weights, row-major.
+    /// Row-major.
     pub weight: Vec<f32>,
-    /// One number for each output.
+    /// Per output.
     pub bias: Vec<f32>,
 }
 
-/// Scale and shift of a layer norm.
+/// Layer norm: scale and shift.
 #[derive(Clone, Debug)]
 pub struct Norm {
-    /// Scale of each feature.
+    /// Scale per feature.
     pub gamma: Vec<f32>,
-    /// Shift of each feature.
+    /// Shift per feature.
     pub beta: Vec<f32>,
 }
 
-/// An encoder layer.
+/// Encoder layer.
 #[derive(Clone, Debug)]
 pub struct Layer {
-    /// Linear layers in the order of [`Part::ALL`].
+    /// In the order of [`Part::ALL`].
     pub linears: [Linear; 6],
     /// After the attention.
     pub attention_norm: Norm,
@@ -101,7 +100,7 @@ pub struct Layer {
     pub output_norm: Norm,
 }
 
-/// The model with its weights in `f32`.
+/// Model in `f32`.
 #[derive(Clone, Debug)]
 pub struct HostModel {
     /// Word embeddings, `[tokens, 384]`.
@@ -121,7 +120,7 @@ pub struct Texts {
 }
 
 impl Texts {
-    /// The tokens of each text.
+    /// Takes the tokens of each text.
     pub fn new(texts: &[Vec<i32>]) -> Self {
         let mut start = 0;
         let rows = texts.iter().map(|text| {
@@ -144,7 +143,7 @@ impl Texts {
 }
 
 impl HostModel {
-    /// The model of a file.
+    /// Loads the model of a file.
     ///
     /// # Errors
     /// If a tensor is missing or has a wrong shape.
@@ -161,7 +160,7 @@ impl HostModel {
         Ok(Self { words, positions, segment, norm, layers })
     }
 
-    /// The input of the first layer: rows of 384 numbers.
+    /// First layer's input: rows of 384 numbers.
     ///
     /// # Errors
     /// If a token or a position has no row in the tables.
@@ -181,7 +180,7 @@ impl HostModel {
         Ok(rows)
     }
 
-    /// The embeddings of all texts, each of 384 numbers and of length 1.
+    /// Embeddings of 384 numbers, each of length 1.
     ///
     /// # Errors
     /// Those of [`embed`](Self::embed).
@@ -206,12 +205,12 @@ impl Layer {
         })
     }
 
-    /// The linear layer of this part.
+    /// Linear layer of a part.
     pub fn linear(&self, part: Part) -> &Linear {
         &self.linears[part as usize]
     }
 
-    /// The layer's output.
+    /// Layer's output.
     pub fn apply(&self, rows: &[f32], texts: &Texts) -> Vec<f32> {
         let context = self.context(rows, texts);
         let attended = self.attended(rows, &context);
@@ -219,39 +218,39 @@ impl Layer {
         self.finish(&attended, &hidden)
     }
 
-    /// The input of [`Part::Attention`]: the attention's output, from the layer's input.
+    /// Input of [`Part::Attention`], the attention's output, from the layer's input.
     pub fn context(&self, rows: &[f32], texts: &Texts) -> Vec<f32> {
         let [q, k, v] = [Part::Query, Part::Key, Part::Value].map(|part| self.linear(part).apply(rows));
         attention([&q, &k, &v], texts)
     }
 
-    /// The input of [`Part::Intermediate`], from the layer's input and the [`context`](Self::context).
+    /// Input of [`Part::Intermediate`], from the layer's input and [`context`](Self::context).
     pub fn attended(&self, rows: &[f32], context: &[f32]) -> Vec<f32> {
         let mut attended = self.attention_sums(rows, context);
         self.attention_norm.apply(&mut attended);
         attended
     }
 
-    /// The input of [`attention_norm`](Self::attention_norm).
+    /// Input of [`attention_norm`](Self::attention_norm).
     pub fn attention_sums(&self, rows: &[f32], context: &[f32]) -> Vec<f32> {
         plus(self.linear(Part::Attention).apply(context), rows)
     }
 
-    /// The input of [`Part::Output`], from that of [`Part::Intermediate`].
+    /// Input of [`Part::Output`], from that of [`Part::Intermediate`].
     pub fn hidden(&self, attended: &[f32]) -> Vec<f32> {
         let mut hidden = self.linear(Part::Intermediate).apply(attended);
         gelu(&mut hidden);
         hidden
     }
 
-    /// The layer's output, from the inputs of [`Part::Intermediate`] and [`Part::Output`].
+    /// Layer's output, from inputs of [`Part::Intermediate`] and [`Part::Output`].
     pub fn finish(&self, attended: &[f32], hidden: &[f32]) -> Vec<f32> {
         let mut output = self.output_sums(attended, hidden);
         self.output_norm.apply(&mut output);
         output
     }
 
-    /// The input of [`output_norm`](Self::output_norm).
+    /// Input of [`output_norm`](Self::output_norm).
     pub fn output_sums(&self, attended: &[f32], hidden: &[f32]) -> Vec<f32> {
         plus(self.linear(Part::Output).apply(hidden), attended)
     }
@@ -266,7 +265,7 @@ impl Linear {
         })
     }
 
-    /// `x·Wᵀ + b` for rows of inputs.
+    /// `x·Wᵀ + b` of rows.
     pub fn apply(&self, rows: &[f32]) -> Vec<f32> {
         let outputs = self.bias.len();
         let inputs = self.weight.len() / outputs.max(1);
@@ -306,7 +305,7 @@ impl Norm {
     }
 }
 
-/// Attention outputs of all heads, from queries, keys and values of all tokens.
+/// Attention of all heads, from queries, keys and values.
 pub fn attention([q, k, v]: [&[f32]; 3], texts: &Texts) -> Vec<f32> {
     let head = WIDTH / HEADS;
     let mut context = vec![0.0; q.len()];
@@ -339,7 +338,7 @@ fn plus(mut values: Vec<f32>, others: &[f32]) -> Vec<f32> {
     values
 }
 
-/// The mean over the tokens of each text, scaled to length 1.
+/// Mean over each text's tokens, scaled to length 1.
 pub fn pool(rows: &[f32], texts: &Texts) -> Vec<Vec<f32>> {
     let embedding = |range: &Range<usize>| {
         let mut mean = vec![0.0f32; WIDTH];
@@ -362,7 +361,6 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
     lanes.iter().sum::<f32>() + a_rest.iter().zip(b_rest).map(|(a, b)| a * b).sum::<f32>()
 }
 
-/// Dot products of one row of weights, whose length is a multiple of [`LANES`], with several rows.
 fn dots(weights: &[f32], rows: [&[f32]; TILE]) -> [f32; TILE] {
     let mut sums = [[0.0f32; LANES]; TILE];
     let [a, b, c, d] = rows.map(|row| row.as_chunks::<LANES>().0);

@@ -1,4 +1,4 @@
-//! all-MiniLM-L6-v2 on a device: the weights of its layers, and the launches from tokens to embeddings.
+//! all-MiniLM-L6-v2 on a device: weights, and launches from tokens to embeddings.
 
 use anyhow::ensure;
 use fuse_gpu::{Device, Error, Float, Tensor1, Tensor2, Tensor3};
@@ -10,25 +10,24 @@ use crate::{
     weights::{Upload, Weights},
 };
 
-/// Encoder layers of the model.
+/// Encoder layers.
 pub const LAYERS: usize = 6;
 
-/// A model that encodes batches, in any precision.
+/// A model of any precision that encodes batches.
 pub trait Encoder {
-    /// The embeddings of a batch, `f32[texts, 384]`, each of length 1. Returns as soon as the work is recorded.
+    /// Embeddings, `f32[texts, 384]`, each of length 1. Returns once the work is recorded.
     ///
     /// # Errors
     /// Those of uploads and launches.
     fn encode(&self, batch: &Batch) -> Result<Tensor2<f32>, Error>;
 }
 
-/// The model with weights and activations of type `T`.
+/// Model with weights and activations of type `T`.
 pub struct Model<T: Float> {
     embeddings: Embeddings<T>,
     layers: Vec<Layer<T>>,
 }
 
-/// The embedding tables.
 pub(crate) struct Embeddings<T: Float> {
     device: Device,
     words: Tensor2<T>,
@@ -37,7 +36,7 @@ pub(crate) struct Embeddings<T: Float> {
     norm: Norm<T>,
 }
 
-/// Weights of one encoder layer with linear layers `L`.
+/// Encoder layer with linear layers `L`.
 pub struct Layer<T: Float, L = Linear<T>> {
     pub(crate) query: L,
     pub(crate) key: L,
@@ -49,20 +48,20 @@ pub struct Layer<T: Float, L = Linear<T>> {
     pub(crate) output_norm: Norm<T>,
 }
 
-/// A linear layer: weights `[outputs, inputs]`, and a bias.
+/// Linear layer: weights `[outputs, inputs]`, and a bias.
 pub struct Linear<T: Float> {
     weight: Tensor2<T>,
     bias: Tensor1<T>,
 }
 
-/// Scale and shift of a layer norm.
+/// Layer norm: scale and shift.
 pub struct Norm<T: Float> {
     pub(crate) gamma: Tensor1<T>,
     pub(crate) beta: Tensor1<T>,
 }
 
 impl<T: Float> Model<T> {
-    /// Uploads the model; `vocabulary` is the number of tokens of its tokenizer.
+    /// Uploads the model; `vocabulary` is its tokenizer's.
     ///
     /// # Errors
     /// If a tensor is missing or has a wrong shape, and those of uploads.
@@ -105,7 +104,7 @@ impl<T: Float> Embeddings<T> {
         })
     }
 
-    /// The first hidden states of a batch, and the number of real tokens of each text.
+    /// First hidden states, and real tokens of each text.
     pub(crate) fn apply(&self, batch: &Batch) -> Result<(Tensor3<T>, Tensor1<i32>), Error> {
         let lengths = Tensor1::from_slice(&self.device, &batch.lengths, [batch.lengths.len()])?;
         let ids = Tensor2::from_slice(&self.device, &batch.ids, [batch.lengths.len(), batch.width])?;
@@ -116,7 +115,7 @@ impl<T: Float> Embeddings<T> {
 }
 
 impl<T: Float, L> Layer<T, L> {
-    /// Loads layer `layer`, with linear layers that `linear` loads by name and shape `[outputs, inputs]`.
+    /// `linear` loads linear layers by name and shape `[outputs, inputs]`.
     pub(crate) fn load_with(
         layer: usize,
         weights: &Weights<'_>,
@@ -147,7 +146,7 @@ impl<T: Float> Layer<T> {
         Self::load_with(layer, weights, to, Linear::load)
     }
 
-    /// The layer's output for hidden states `[texts, width, 384]`, of which the first `lengths` are real.
+    /// Output for hidden states `[texts, width, 384]`, of which `lengths` are real.
     ///
     /// # Errors
     /// Those of launches.

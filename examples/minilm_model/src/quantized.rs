@@ -1,7 +1,7 @@
 //! The encoder with quantized linear layers: weights of 8, 4, 3, 2 or 1 bits, activations of `f32`.
 //!
-//! Weights are loaded packed (`codes`) or packed on the host, and dequantized where kernels read them. Embedding tables
-//! and norms stay `f32`.
+//! Weights are loaded packed (`codes`) or packed on the host, and dequantized by kernels. Embedding tables and norms
+//! stay `f32`.
 
 use fuse_gpu::{
     Bits, Device, Error, Q1, Q2, Q3, Q4, Q8, QTensor, QuantScheme, Tensor1, Tensor2, Tensor3, fuse, quantize::Rounding,
@@ -14,8 +14,8 @@ use crate::{
     weights::{Upload, Weights},
 };
 
-/// The scheme of linear layers without codes: the best one that needs no calibration (docs/quantization.md), along the
-/// inputs, which are the second axis of the model's weights.
+/// Scheme without codes: the best that needs no calibration (docs/quantization.md), along the inputs, the weights'
+/// second axis.
 const SCHEME: QuantScheme = QuantScheme::asymmetric().per_group(32).rounding(Rounding::LeastSquares).axis(1);
 
 fuse! {
@@ -33,7 +33,7 @@ fuse! {
     }
 }
 
-/// Bit widths of weights with linear layers.
+/// Bit widths of linear layers.
 pub trait LinearBits: Bits {
     /// `x·wᵀ + b`.
     ///
@@ -109,7 +109,7 @@ linear_layers! {
     Q1: q1 kernels_q1;
 }
 
-/// A linear layer: quantized weights `[outputs, inputs]`, and a bias.
+/// Linear layer: quantized weights `[outputs, inputs]`, and a bias.
 pub struct Linear<Q: Bits> {
     weight: QTensor<Q, 2>,
     bias: Tensor1<f32>,
@@ -117,14 +117,14 @@ pub struct Linear<Q: Bits> {
 
 type QuantizedLayer<Q> = Layer<f32, Linear<Q>>;
 
-/// The model with quantized linear layers.
+/// Model with quantized linear layers.
 pub struct QuantizedModel<Q: LinearBits> {
     embeddings: Embeddings<f32>,
     layers: Vec<QuantizedLayer<Q>>,
 }
 
 impl<Q: LinearBits> QuantizedModel<Q> {
-    /// Uploads the model; `vocabulary` is the number of tokens of its tokenizer.
+    /// Uploads the model; `vocabulary` is its tokenizer's.
     ///
     /// # Errors
     /// If a tensor is missing, has a wrong shape or is not finite, and those of uploads.

@@ -3,30 +3,30 @@
 /// A ranked text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hit {
-    /// Cosine of the angle to the query, from -1 to 1.
+    /// Cosine to the query, from -1 to 1.
     pub similarity: f32,
     /// Position of the text.
     pub line: usize,
 }
 
-/// Cosine similarity of two embeddings of length 1: their dot product.
+/// Cosine of two embeddings of length 1: their dot product.
 pub fn cosine(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// The `count` best hits, best first; among equal ones, the earlier line.
+/// The `count` best hits; among equals, the earlier line.
 pub fn best(mut hits: Vec<Hit>, count: usize) -> Vec<Hit> {
     hits.sort_by(|a, b| b.similarity.total_cmp(&a.similarity).then(a.line.cmp(&b.line)));
     hits.truncate(count);
     hits
 }
 
-/// The largest difference between the numbers of two embeddings; NaN is the largest.
+/// Largest difference of two embeddings; NaN is the largest.
 pub fn difference(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, larger)
 }
 
-/// The larger number; NaN is the largest (`f32::max` would drop it).
+/// Larger number; NaN is the largest, which `f32::max` would drop.
 pub fn larger(a: f32, b: f32) -> f32 {
     if a.is_nan() || a > b { a } else { b }
 }

@@ -1,13 +1,12 @@
-//! Tokenizes texts as sentence-transformers does for this model: lower-cased WordPiece between `[CLS]` and `[SEP]`,
-//! truncated to 256 tokens.
+//! Tokenizes as sentence-transformers does: lower-cased WordPiece between `[CLS]` and `[SEP]`, up to 256 tokens.
 
 use std::path::Path;
 
 use anyhow::anyhow;
 use tokenizers::{Tokenizer, TruncationParams};
 
-/// Most tokens of a text. The model has 512 positions, but was trained on and is used with 256
-/// (`max_seq_length` of its `sentence_bert_config.json`).
+/// Most tokens of a text. The model has 512 positions, but was trained on 256 (`max_seq_length` of its
+/// `sentence_bert_config.json`).
 pub const MAX_LENGTH: usize = 256;
 
 /// A model's tokenizer.
@@ -17,7 +16,7 @@ pub struct Tokens {
 }
 
 impl Tokens {
-    /// Parses the bytes of a `tokenizer.json`; its path is for messages.
+    /// Parses a `tokenizer.json`; its path is for messages.
     ///
     /// # Errors
     /// If the bytes are not a tokenizer.
@@ -25,7 +24,7 @@ impl Tokens {
         let mut tokenizer = Tokenizer::from_bytes(bytes).map_err(|error| about(path, &error))?;
         let truncation = TruncationParams { max_length: MAX_LENGTH, ..TruncationParams::default() };
         tokenizer.with_truncation(Some(truncation)).map_err(|error| about(path, &error))?;
-        // The file pads to 128 tokens per text; `batch` pads to the width of the batch.
+        // The file pads to 128 tokens; `batch` pads to its width.
         tokenizer.with_padding(None);
         Ok(Self { tokenizer })
     }
@@ -35,7 +34,7 @@ impl Tokens {
         self.tokenizer.get_vocab(true).into_values().max().map_or(0, |largest| largest as usize + 1)
     }
 
-    /// The tokens of each text.
+    /// Tokens of each text.
     ///
     /// # Errors
     /// If the tokenizer cannot encode a text.

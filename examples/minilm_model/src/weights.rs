@@ -1,5 +1,5 @@
-//! A model's weights on the host: named tensors of a `.safetensors` file, checked against the shapes that the encoder
-//! needs, and uploaded in the precision of the kernels.
+//! Weights on the host: named tensors of a `.safetensors` file, checked by shape and uploaded in the kernels'
+//! precision.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -11,7 +11,7 @@ use safetensors::{Dtype, SafeTensors};
 #[cfg(feature = "quantized")]
 use crate::codes::Codes;
 
-/// The tensors of a file, some possibly replaced.
+/// Tensors of a file, some possibly replaced.
 pub struct Weights<'a> {
     tensors: SafeTensors<'a>,
     replaced: BTreeMap<String, Vec<f32>>,
@@ -19,16 +19,16 @@ pub struct Weights<'a> {
     codes: Option<Codes>,
 }
 
-/// Target device and conversion of uploads.
+/// Device and conversion of uploads.
 pub struct Upload<'a, T> {
-    /// The device.
+    /// Device.
     pub device: &'a Device,
-    /// Converts from the file's precision to the kernels'.
+    /// From the file's precision to the kernels'.
     pub convert: fn(f32) -> T,
 }
 
 impl<'a> Weights<'a> {
-    /// Parses the file at `path` from its bytes.
+    /// Parses the bytes of the file at `path`.
     ///
     /// # Errors
     /// If the bytes are not a whole `.safetensors` file.
@@ -43,7 +43,7 @@ impl<'a> Weights<'a> {
         })
     }
 
-    /// Replaces tensors of the file by quantized layers. [`values`](Self::values) returns their dequantized values.
+    /// Replaces tensors by quantized layers; [`values`](Self::values) returns them dequantized.
     ///
     /// # Errors
     /// If the file lacks such tensors, or has them in other shapes.
@@ -63,13 +63,13 @@ impl<'a> Weights<'a> {
         Ok(())
     }
 
-    /// The quantized weights `name`, if [`overlay`](Self::overlay) added them.
+    /// Quantized weights `name`, if [`overlay`](Self::overlay) added them.
     #[cfg(feature = "quantized")]
     pub fn codes(&self, name: &str) -> Option<&fuse_gpu::Quantized> {
         self.codes.as_ref()?.weights.get(name)
     }
 
-    /// Replaces the values of a tensor, for example by dequantized ones.
+    /// Replaces the values of a tensor.
     ///
     /// # Errors
     /// If there is no such tensor, or it has another number of elements.
@@ -82,7 +82,7 @@ impl<'a> Weights<'a> {
         Ok(())
     }
 
-    /// The number of rows of a matrix with `columns` columns.
+    /// Rows of a matrix with `columns` columns.
     ///
     /// # Errors
     /// If there is no such tensor, or it is not such a matrix.
@@ -93,7 +93,7 @@ impl<'a> Weights<'a> {
         }
     }
 
-    /// The values of the tensor `name`.
+    /// Values of the tensor `name`.
     ///
     /// # Errors
     /// If there is no such tensor, it has another shape than expected, or its dtype is not a float.
@@ -115,7 +115,7 @@ impl<'a> Weights<'a> {
         })
     }
 
-    /// The tensor `name` on a device.
+    /// Tensor `name` on a device.
     ///
     /// # Errors
     /// Those of [`values`](Self::values) and of the upload.
@@ -142,7 +142,7 @@ mod tests {
 
     use super::*;
 
-    /// A file with the tensor `w` of the numbers 0 to 5; dtypes other than floats have the bits of `f32`.
+    /// Dtypes other than floats have the bits of `f32`.
     fn file(shape: &[usize], dtype: Dtype) -> Vec<u8> {
         let bytes: Vec<u8> = match dtype {
             Dtype::F16 => (0..6).flat_map(|i| f16::from_f32(i as f32).to_le_bytes()).collect(),

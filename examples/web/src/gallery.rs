@@ -1,8 +1,7 @@
-//! The kernels of the page: each a `fuse!` function, beside an unfused version with one function per operation.
-//!
-//! Every kernel has a file with two `fuse!` blocks, the fused function and its parts. The page shows their source.
+//! Kernels of the page: each a file with two `fuse!` blocks, the fused function and its unfused parts. The page shows
+//! their source.
 
-/// Defines the struct `Operands` of a kernel, a [`Sample`]: its operands by name, and its launches.
+/// Defines `Operands`, a [`Sample`]: a kernel's operands by name, and its launches.
 macro_rules! operands {
     ($($name:ident: $tensor:ty),+; fused: $fused:expr, unfused: $unfused:expr $(,)?) => {
         struct Operands {
@@ -41,7 +40,7 @@ mod softmax_rows;
 use anyhow::Context as _;
 use fuse_gpu::{Arg, Device, Error, Explanation, Kernels, Tensor, Tensor2, Tensor3, Tuning, artifact::Function};
 
-/// The size of the operands, as the visitor chose it.
+/// As the visitor chose it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Size {
     /// For software adapters.
@@ -68,25 +67,20 @@ impl Size {
 type MakeSample = fn(&Device, Size) -> Result<Box<dyn Sample>, Error>;
 
 pub(crate) struct Entry {
-    /// The identifier in the page's HTML.
     pub(crate) id: &'static str,
     pub(crate) title: &'static str,
-    /// A sentence about its use.
     pub(crate) summary: &'static str,
     text: &'static str,
     pub(crate) function: fn() -> &'static Function,
     pub(crate) kernels: fn() -> &'static Kernels,
-    /// The number of functions of the unfused version.
+    /// Functions of the unfused version.
     pub(crate) parts: usize,
-    /// Makes its operands on a device.
     pub(crate) sample: MakeSample,
 }
 
-/// The operands of a kernel, and its launches.
 pub(crate) trait Sample {
     fn fused(&self) -> Result<Output, Error>;
     fn unfused(&self) -> Result<Output, Error>;
-    /// The arguments of the fused function.
     fn args(&self) -> Vec<Arg<'_>>;
     fn shapes(&self) -> Vec<Vec<usize>>;
 }
@@ -105,7 +99,7 @@ impl Output {
     }
 }
 
-/// The kernels in the order of the page.
+/// In the page's order.
 pub(crate) static ENTRIES: [&Entry; 6] =
     [&layer::ENTRY, &gelu_layer::ENTRY, &attention::ENTRY, &norm_gelu::ENTRY, &softmax_rows::ENTRY, &gate::ENTRY];
 
@@ -114,7 +108,7 @@ pub(crate) fn entry(id: &str) -> anyhow::Result<&'static Entry> {
 }
 
 impl Entry {
-    /// The sources of the fused function and of its parts.
+    /// Fused function, and parts.
     pub(crate) fn sources(&self) -> [String; 2] {
         let mut blocks = self.text.split("\nfuse! {").skip(1).map(|rest| {
             let body = rest.split("\n}\n").next().unwrap_or(rest);
@@ -123,13 +117,12 @@ impl Entry {
         [blocks.next().unwrap_or_default(), blocks.next().unwrap_or_default()]
     }
 
-    /// The plan of a launch with these shapes: the function itself, or one of its alternatives.
+    /// The plan for these shapes: the function, or one of its alternatives.
     pub(crate) fn chosen(&self, explanation: &Explanation) -> &'static Function {
         let function = (self.function)();
         explanation.alternative.checked_sub(1).and_then(|other| function.alternatives.get(other)).unwrap_or(function)
     }
 
-    /// Explains a launch with these operands under `tuning`.
     pub(crate) fn explain(&self, device: &Device, tuning: &Tuning, sample: &dyn Sample) -> Result<Explanation, Error> {
         let shapes = sample.shapes();
         let shapes: Vec<&[usize]> = shapes.iter().map(Vec::as_slice).collect();
@@ -137,12 +130,12 @@ impl Entry {
     }
 }
 
-/// A tensor of pseudorandom numbers between -1 and 1, the same in every run; `seed` distinguishes operands.
+/// Pseudorandom numbers between -1 and 1; `seed` distinguishes operands.
 fn operand<const D: usize>(device: &Device, seed: u32, shape: [usize; D]) -> Result<Tensor<f32, D>, Error> {
     let count = shape.iter().product();
     let mut state = seed.wrapping_mul(0x9e37_79b9) | 1;
     let values = (0..count).map(|_| {
-        // Marsaglia's xorshift: short, and good enough for operands.
+        // Marsaglia's xorshift.
         state ^= state << 13;
         state ^= state >> 17;
         state ^= state << 5;

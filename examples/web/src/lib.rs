@@ -1,7 +1,7 @@
 //! A page that shows `fuse!` on the visitor's adapter: a playground of kernels, a semantic search, and the tuner.
 //!
 //! Data flow: messages of the page (`page/engine.js`) -> `Engine` -> `gallery` (kernels and operands), `race` (times),
-//! `webnn`, `search` (the model) or `tuner` -> JSON for the page. `cargo xtask web serve` builds and serves it.
+//! `webnn`, `search` or `tuner` -> JSON. `cargo xtask web serve` builds and serves it.
 #![cfg(target_arch = "wasm32")]
 
 mod gallery;
@@ -24,29 +24,26 @@ use crate::{
     search::Search,
 };
 
-/// Search hits that the page shows.
 const TOP: usize = 5;
 
-/// A device and the state of the page on it. Methods return JSON, the async ones as promises (`wasm_bindgen_futures`
-/// makes them); the page calls one at a time.
+/// A device and the page's state. Methods return JSON, async ones as promises; the page calls one at a time.
 #[wasm_bindgen]
 pub struct Engine {
     device: Device,
     search: RefCell<Option<Search>>,
     table: RefCell<Option<Table>>,
-    /// The reason why a stored table is not used.
+    /// Why a stored table is not used.
     problem: Option<String>,
 }
 
 #[wasm_bindgen]
 impl Engine {
-    /// Opens the visitor's adapter. `keep` maps a key, equal for the same browser and adapter, to the table that an
-    /// earlier visit stored, if any.
+    /// Opens the visitor's adapter. `keep` maps a key of browser and adapter to an earlier visit's table, if any.
     pub async fn open(keep: Function) -> Result<Engine, JsError> {
         Self::opened(keep).await.map_err(error)
     }
 
-    /// The adapter, the kernels, and the table in use.
+    /// Adapter, kernels, and table.
     pub fn describe(&self) -> String {
         let info = self.device.info();
         let kernels: Vec<Value> = ENTRIES.iter().map(|entry| self.listed(entry)).collect();
@@ -62,29 +59,29 @@ impl Engine {
         json!({ "adapter": adapter, "kernels": kernels, "table": self.table(), "problem": self.problem }).to_string()
     }
 
-    /// Source, plan and shaders of a kernel, for a launch with operands of this size.
+    /// Source, plan and shaders.
     pub fn inspect(&self, kernel: &str, size: &str) -> Result<String, JsError> {
         self.inspected(kernel, size).map_err(error)
     }
 
-    /// Times of a kernel and of its unfused version, and the difference of their results.
+    /// Times of a kernel and its unfused version, and their results' difference.
     pub async fn measure(&self, kernel: String, size: String, progress: Function) -> Result<String, JsError> {
         self.measured(&kernel, &size, &progress).await.map_err(error)
     }
 
-    /// Times of a kernel by the browser's WebNN and by WebGPU; or the reason why there is no WebNN.
+    /// Times by WebNN and WebGPU, or why there is no WebNN.
     pub async fn webnn(&self, kernel: String, size: String, progress: Function) -> Result<String, JsError> {
         self.by_webnn(&kernel, &size, &progress).await.map_err(error)
     }
 
-    /// Opens the model from its two files.
+    /// Opens the model.
     pub fn open_model(&self, weights: ModelFile, tokenizer: &str) -> Result<(), JsError> {
         let search = Search::open(&self.device, &weights.bytes, tokenizer.as_bytes()).map_err(error)?;
         self.search.replace(Some(search));
         Ok(())
     }
 
-    /// The lines of a text that are closest in meaning to a query.
+    /// Lines closest in meaning to a query.
     pub async fn find(&self, query: String, text: String, progress: Function) -> Result<String, JsError> {
         let search = self.model().map_err(error)?;
         let found = search.find(&query, &text, TOP, |done, of| tell(&progress, "embedding", share(done, of))).await;
@@ -92,7 +89,7 @@ impl Engine {
         found.map(|found| found.to_string()).map_err(error)
     }
 
-    /// The largest difference of embeddings from known ones.
+    /// Largest difference from known embeddings.
     pub async fn compare(&self, known: String, progress: Function) -> Result<String, JsError> {
         let search = self.model().map_err(error)?;
         let found = search.compare(&known, |done, of| tell(&progress, "embedding", share(done, of))).await;
@@ -100,8 +97,7 @@ impl Engine {
         found.map(|found| found.to_string()).map_err(error)
     }
 
-    /// Searches the fastest variants of a kernel for so many seconds. The result has the table and the key under which
-    /// the page stores it.
+    /// Searches a kernel's fastest variants. Returns the table and its key.
     pub async fn tune(
         &self,
         kernel: String,
@@ -112,7 +108,7 @@ impl Engine {
         self.tuned(&kernel, &size, seconds, &progress).await.map_err(error)
     }
 
-    /// Drops the table: launches use the built-in choices again.
+    /// Drops the table: built-in choices apply again.
     pub fn forget(&self) {
         self.table.replace(None);
     }
@@ -126,7 +122,7 @@ impl Engine {
         let (device, table, problem) = match kept {
             None => (device, None, None),
             Some(text) => {
-                // The device rejects a table of another adapter with a reason.
+                // Rejects tables of other adapters with a reason.
                 let device = Device::builder().tuning_text(tuner::NAME, text.as_str()).build().await?;
                 let problem = device.tuning_problem().map(ToString::to_string);
                 let table = if problem.is_none() { Table::parse(tuner::NAME, &text).ok() } else { None };
@@ -149,7 +145,7 @@ impl Engine {
         })
     }
 
-    /// The table in use, for the page to show and to store.
+    /// For the page to show and to store.
     fn table(&self) -> Value {
         let table = self.table.borrow();
         let Some(table) = &*table else { return Value::Null };
@@ -214,7 +210,7 @@ impl Engine {
     async fn tuned(&self, kernel: &str, size: &str, seconds: f64, progress: &Function) -> anyhow::Result<String> {
         let (entry, size) = (entry(kernel)?, Size::named(size)?);
         let budget = Duration::try_from_secs_f64(seconds).context("expected a number of seconds")?;
-        // Taken out of its cell while tasks run, and put back in any case.
+        // Outside its cell while tasks run, and put back in any case.
         let mut table = self.table.take();
         let found =
             tuner::tune(&self.device, entry, size, budget, &mut table, |what, share| tell(progress, what, share));
@@ -225,13 +221,12 @@ impl Engine {
         Ok(found.to_string())
     }
 
-    /// Takes the model out of its cell while tasks run.
     fn model(&self) -> anyhow::Result<Search> {
         self.search.take().context("the model is not there yet: load it first")
     }
 }
 
-/// A file that arrives in parts, in memory allocated at the start.
+/// A file in parts, in memory allocated at the start.
 #[wasm_bindgen]
 #[derive(Debug)]
 pub struct ModelFile {
@@ -240,7 +235,7 @@ pub struct ModelFile {
 
 #[wasm_bindgen]
 impl ModelFile {
-    /// A file of `size` bytes, or of unknown size (0).
+    /// A file of `size` bytes; 0 if unknown.
     #[wasm_bindgen(constructor)]
     pub fn new(size: usize) -> Result<ModelFile, JsError> {
         let mut bytes = Vec::new();
@@ -256,14 +251,13 @@ impl ModelFile {
     }
 }
 
-/// The key of a stored table: measurements hold for one browser on one adapter.
+/// Measurements hold for one browser on one adapter.
 fn key(device: &Device) -> String {
     let info = device.info();
     let name = if info.name.is_empty() { "unnamed" } else { &info.name };
     format!("fuse tuning, {}, {name}", Environment::present().name())
 }
 
-/// The largest difference between two results, relative to the largest number of the second.
 async fn apart(a: &Output, b: &Output) -> anyhow::Result<f32> {
     let (a, b) = (a.values().await?, b.values().await?);
     anyhow::ensure!(a.len() == b.len(), "results of {} and {} numbers", a.len(), b.len());
@@ -272,7 +266,7 @@ async fn apart(a: &Output, b: &Output) -> anyhow::Result<f32> {
     Ok(a.iter().zip(&b).fold(0.0f32, |most, (a, b)| most.max((a - b).abs())) / magnitude)
 }
 
-/// Reports progress to the page. Errors of the listener are ignored.
+/// The listener's errors are ignored.
 fn tell(progress: &Function, what: &str, share: f64) {
     drop(progress.call2(&JsValue::NULL, &what.into(), &share.into()));
 }

@@ -1,22 +1,19 @@
-//! Times two ways to compute the same, interleaved.
+//! Times several ways to compute the same, interleaved.
 //!
-//! A page is notified late that work is done. So each round launches many times between two waits, and the latency of
-//! the wait is measured first and subtracted. Between rounds the event loop runs.
+//! Pages learn late that work is done. So a round launches many times between two waits, and the wait's own latency is
+//! measured first and subtracted.
 
 use std::time::Duration;
 
 use fuse_gpu::{Device, Error};
 use web_time::Instant;
 
-/// Rounds; their median counts.
 pub(crate) const ROUNDS: usize = 7;
-/// Intended time of a round of each way.
 const ROUND: Duration = Duration::from_millis(40);
-/// The most launches of a round: each is recorded before the first one runs.
+/// Launches are recorded before the first one runs.
 const MAX_LAUNCHES: f64 = 1000.0;
-/// Growth of a batch until its launches take longer than the wait for them.
+/// Growth of a batch until launches take longer than their wait.
 const GROWTH: usize = 4;
-/// Waits without work that measure the latency of the event loop.
 const EMPTY_WAITS: usize = 5;
 
 /// Milliseconds per launch.
@@ -34,7 +31,7 @@ impl Times {
 
 pub(crate) type Way<'a> = &'a dyn Fn() -> Result<(), Error>;
 
-/// Times several ways to compute, interleaved. Calls `done` with the number of finished rounds, and `rounds`.
+/// `done` gets the number of finished rounds, and `rounds`.
 ///
 /// # Errors
 /// Those of the launches, and of waiting for them.
@@ -52,10 +49,10 @@ pub(crate) async fn race<const N: usize>(
     }
     let mut launches = [1; N];
     for (launches, way) in launches.iter_mut().zip(ways) {
-        // Warm-up: the browser compiles pipelines, and memory is touched for the first time.
+        // Warm-up: compiles pipelines and touches memory.
         time(device, way, 1, late).await?;
         let mut single = time(device, way, 1, late).await?;
-        // A batch of few short launches measures mostly its wait, so it grows until launches dominate.
+        // Few short launches measure mostly the wait, so the batch grows until launches dominate.
         let wanted = |single: f64| (ROUND.as_secs_f64() * 1e3 / single.max(1e-6)).clamp(1.0, MAX_LAUNCHES) as usize;
         while *launches * GROWTH < wanted(single) {
             *launches *= GROWTH;
@@ -74,7 +71,7 @@ pub(crate) async fn race<const N: usize>(
     Ok(times)
 }
 
-/// Milliseconds per launch; the wait has a latency of `late` milliseconds.
+/// Milliseconds per launch; `late` is the wait's latency.
 async fn time(device: &Device, way: Way<'_>, launches: usize, late: f64) -> Result<f64, Error> {
     let start = Instant::now();
     (0..launches).try_for_each(|_| way())?;

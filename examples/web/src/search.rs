@@ -11,14 +11,13 @@ use fuse_minilm_model::{
 };
 use serde_json::{Value, json};
 
-/// The file names of the model, for errors.
 const WEIGHTS: &str = "model.safetensors";
 const TOKENIZER: &str = "tokenizer.json";
 
-/// Most lines of a search: their embeddings are held at once.
+/// All embeddings are held at once.
 const MAX_LINES: usize = 5000;
 
-/// Texts embedded between two reports of progress.
+/// Texts between reports of progress.
 const CHUNK: usize = 16;
 
 pub(crate) struct Search {
@@ -26,8 +25,6 @@ pub(crate) struct Search {
 }
 
 impl Search {
-    /// Opens the model from its two files.
-    ///
     /// # Errors
     /// If they are not those of all-MiniLM-L6-v2, and those of uploads.
     pub(crate) fn open(device: &Device, weights: &[u8], tokenizer: &[u8]) -> anyhow::Result<Self> {
@@ -35,8 +32,7 @@ impl Search {
         Ok(Self { embedder: Embedder::load(weights, tokenizer, device, Precision::Single)? })
     }
 
-    /// The `top` lines of a text that are closest in meaning to a query. Calls `done` with the number of embedded
-    /// lines.
+    /// The `top` lines closest in meaning to a query. `done` gets the number of embedded lines.
     ///
     /// # Errors
     /// If the query or the text is empty, and those of embedding.
@@ -74,7 +70,7 @@ impl Search {
         Ok(json!({ "hits": hits, "lines": lines.len() }))
     }
 
-    /// The largest difference of embeddings from known ones, a JSON array of `{"text": …, "embedding": […]}`.
+    /// Largest difference from known embeddings, a JSON array of `{"text": …, "embedding": […]}`.
     ///
     /// # Errors
     /// If the JSON has another form, and those of embedding.
@@ -94,7 +90,7 @@ impl Search {
             worst = larger(worst, difference(&found, &expected));
         }
         done(known.len(), known.len());
-        // JSON has no NaN, which counts as the largest difference.
+        // JSON has no NaN, the largest difference.
         Ok(json!({ "texts": known.len(), "difference": if worst.is_nan() { f32::MAX } else { worst } }))
     }
 }

@@ -1,4 +1,4 @@
-//! Tuning on the visitor's adapter: searches the variants of one kernel, and compares the best with the default.
+//! Tuning on the visitor's adapter: searches one kernel's variants, and compares the best with the default.
 
 use std::time::Duration;
 
@@ -10,16 +10,14 @@ use crate::{
     race::{Way, race},
 };
 
-/// The name of the page's tables, in explanations.
+/// In explanations.
 pub(crate) const NAME: &str = "this browser";
 
-/// The choices with a table, or the built-in ones.
 pub(crate) fn tuning(table: Option<&Table>) -> Tuning {
     table.map_or_else(Tuning::default, |table| Tuning::default().with_table(table.clone()))
 }
 
-/// Searches the fastest variants of a kernel and adds them to a table. Returns the findings and the gain over the
-/// default.
+/// Adds a kernel's fastest variants to a table. Returns findings and the gain over the default.
 ///
 /// # Errors
 /// Those of launches, and of the search.
@@ -42,7 +40,6 @@ pub(crate) async fn tune(
     let measured: usize = found.entries().iter().map(|entry| entry.schedules.len()).sum();
     let kernels = found.entries().len();
     match table {
-        // A table without entries is not worth storing.
         _ if kernels == 0 => {}
         Some(table) => table.merge(found),
         None => *table = Some(found),

@@ -1,4 +1,4 @@
-//! Runs a kernel with the browser's WebNN, if available, and compares its result and time with WebGPU.
+//! Runs a kernel with the browser's WebNN, if available, and compares it with WebGPU.
 
 use fuse_gpu::{Device, Error, WebNn, WebNnOptions};
 use serde_json::{Value, json};
@@ -6,11 +6,11 @@ use web_time::Instant;
 
 use crate::{apart, gallery::Sample};
 
-/// Runs, including readback; the fastest counts.
+/// Includes readback; the fastest counts.
 const RUNS: usize = 5;
 
-/// Milliseconds of a run with upload and readback, and the difference of its result from the kernels'; or the reason
-/// why there is no WebNN. Calls `done` with the number of finished runs.
+/// Milliseconds with upload and readback, and the difference from the kernels' result; or why there is no WebNN. `done`
+/// gets the number of finished runs.
 ///
 /// # Errors
 /// Those of launches, and of WebNN if it is available.

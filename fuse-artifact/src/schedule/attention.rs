@@ -5,7 +5,7 @@ use std::fmt::{self, Display, Formatter};
 use super::{LANES, SLICE_PAD, split_suffix};
 use crate::COOP_MATRIX_SUBGROUP;
 
-/// Schedule of an attention. With `split`, workgroups share the keys, and a second pass combines them.
+/// Schedule of an attention. With `split`, workgroups share the keys and a second pass combines them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Attention {
     /// Queries, keys and values are staged in workgroup memory.
@@ -14,7 +14,7 @@ pub enum Attention {
     CoopMatrix(AttentionCoopMatrix),
     /// Few queries: groups of invocations read whole rows of keys and values.
     Decode(Decode),
-    /// Invocations have queries of their own and use no workgroup memory.
+    /// Invocations have their own queries and use no workgroup memory.
     Unstaged(Unstaged),
 }
 
@@ -29,9 +29,9 @@ pub struct AttentionTile {
     pub rows: u32,
     /// Neighboring invocations that share a query.
     pub across: u32,
-    /// Depth per load of keys into workgroup memory, a multiple of 4.
+    /// Depth per load of keys, a multiple of 4.
     pub depth_step: u32,
-    /// Keys per load of values into workgroup memory, a multiple of 4 that divides `keys`.
+    /// Keys per load of values, a multiple of 4 that divides `keys`.
     pub value_step: u32,
     /// Maximum depth, a multiple of `depth_step`.
     pub depth: u32,
@@ -39,13 +39,13 @@ pub struct AttentionTile {
     pub columns: u32,
     /// Elements per load: 4 or 1.
     pub lanes: u32,
-    /// Keeps queries in workgroup memory, instead of reloading them with the keys.
+    /// Keeps queries in workgroup memory instead of reloading them with the keys.
     pub resident: bool,
     /// Workgroups share the keys.
     pub split: bool,
 }
 
-/// A tile of cooperative matrices, for launches with exactly its depth and columns.
+/// A tile of cooperative matrices, for exactly its depth and columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AttentionCoopMatrix {
     /// Queries per subgroup, a multiple of 16.
@@ -54,11 +54,11 @@ pub struct AttentionCoopMatrix {
     pub subgroups: u32,
     /// Keys per step, a multiple of 16.
     pub keys: u32,
-    /// The depth.
+    /// Depth.
     pub depth: u32,
     /// Number of value columns.
     pub columns: u32,
-    /// Gives slices of values their own memory, instead of sharing that of keys.
+    /// Gives slices of values memory of their own, apart from that of keys.
     pub own_values: bool,
     /// Workgroups share the keys.
     pub split: bool,
@@ -80,7 +80,7 @@ pub struct Decode {
 /// Invocations that share a key of [`Decode`].
 pub const DECODE_LANES: u32 = 8;
 
-/// Elements that the invocations of a key read at once.
+/// Elements that a key's invocations read at once.
 pub const DECODE_SPAN: u32 = DECODE_LANES * LANES;
 
 /// Groups of invocations per workgroup, each with its own keys.
@@ -89,7 +89,7 @@ pub const DECODE_GROUPS: u32 = 16;
 /// Keys per step: four for each group.
 pub const DECODE_KEYS: u32 = DECODE_GROUPS * LANES;
 
-/// A schedule whose invocations have queries of their own.
+/// A schedule whose invocations have their own queries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unstaged {
     /// Queries per invocation.
@@ -134,7 +134,7 @@ impl Attention {
         }
     }
 
-    /// The larger of maximum depth and maximum value columns.
+    /// Larger of maximum depth and maximum value columns.
     pub const fn head(&self) -> u32 {
         let [depth, columns] = self.sides();
         if depth > columns { depth } else { columns }
@@ -210,7 +210,7 @@ impl AttentionCoopMatrix {
         (elements + SLICE_PAD) / 4
     }
 
-    /// 4-vectors of a slice of keys, a slice of values, and the probabilities of all subgroups.
+    /// 4-vectors of a slice of keys, a slice of values, and all subgroups' probabilities.
     pub const fn slice_vectors(&self) -> [u32; 3] {
         let (keys, values) = (self.keys * Self::line_vectors(self.depth), self.keys * Self::line_vectors(self.columns));
         let shared = if keys > values { keys } else { values };

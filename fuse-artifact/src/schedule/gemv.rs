@@ -24,8 +24,8 @@ pub enum GemvRows {
     AtMost {
         /// Maximum rows.
         rows: u32,
-        /// Right operands are contiguous along the depth, and neighboring invocations share a sum. Else neighboring
-        /// invocations have neighboring columns.
+        /// Right operands are contiguous along the depth, and neighboring invocations share a sum; else these have
+        /// neighboring columns.
         along_depth: bool,
         /// Split-K: workgroups share the depth, and a second pass adds their sums.
         split: bool,
@@ -73,7 +73,7 @@ impl Gemv {
         !matches!(self.rows, GemvRows::AtMost { along_depth: false, .. })
     }
 
-    /// True if a result is four neighboring columns, false for single sums.
+    /// True if a result is four neighboring columns; false for single sums.
     pub const fn stores_vectors(&self) -> bool {
         !matches!((self.rows, self.rhs), (GemvRows::One, GemvRhs::Elements { .. }))
     }

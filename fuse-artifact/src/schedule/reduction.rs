@@ -11,7 +11,7 @@ pub struct Reduction {
     pub order: ReductionOrder,
     /// Kept indices per workgroup.
     pub rows: u32,
-    /// Invocations that share a kept index, or `lanes` neighboring ones of columns.
+    /// Invocations that share a kept index; of columns, `lanes` neighboring ones.
     pub invocations: u32,
     /// Elements per load.
     pub lanes: u32,
@@ -30,15 +30,15 @@ pub enum ReductionOrder {
     Rows {
         /// Loads that an invocation keeps of its row.
         loads: RowLoads,
-        /// Minimum subgroup size for combining partial results; `None` uses workgroup memory alone.
+        /// Minimum subgroup size for combining partial results; `None`: workgroup memory alone.
         subgroups: Option<u32>,
     },
     /// Along the innermost kept axis.
     Columns,
     /// Like `Columns`, for scatter-adds: sums of elements whose index equals the coordinate along a kept axis. A
-    /// workgroup scans the indices and reads only the elements of its own coordinates.
+    /// workgroup scans the indices and reads only its own elements.
     Scatter {
-        /// The compared kept axis.
+        /// Compared kept axis.
         axis: u8,
     },
 }
@@ -46,7 +46,7 @@ pub enum ReductionOrder {
 /// Loads that an invocation keeps of its row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RowLoads {
-    /// This many loads in registers; each element is read once.
+    /// Number of loads in registers; each element is read once.
     Held(u32),
     /// None: reads rows of any length once per dependent reduction, and once for outputs of the row's length.
     Streamed,
@@ -79,7 +79,7 @@ impl Reduction {
         }
     }
 
-    /// The compared kept axis of a scatter-add.
+    /// Compared kept axis of a scatter-add.
     pub const fn scatters(&self) -> Option<u8> {
         match self.order {
             ReductionOrder::Rows { .. } | ReductionOrder::Columns => None,
@@ -94,7 +94,7 @@ impl Reduction {
     /// 65535 rounds in total.
     pub const LONGEST_SCATTERED: u32 = Self::UNROLL << 15;
 
-    /// Minimum subgroup size for combining partial results, if subgroups are used.
+    /// Minimum subgroup size for combining partial results, if any.
     pub const fn subgroups(&self) -> Option<u32> {
         match self.order {
             ReductionOrder::Rows { subgroups, .. } => subgroups,

@@ -22,13 +22,13 @@ pub struct Tile {
     pub depth: u32,
     /// Rows per invocation, a multiple of 4; with cooperative matrices per subgroup, a multiple of their size.
     pub invocation_rows: u32,
-    /// Columns per invocation, a multiple of 4; with cooperative matrices per subgroup, a multiple of their size.
+    /// Columns per invocation or subgroup, as [`invocation_rows`](Self::invocation_rows).
     pub invocation_columns: u32,
     /// Elements per load: 4, or 1 for operands of any stride.
     pub lanes: u32,
     /// Requires a depth of whole steps, which needs no masks on loads.
     pub k_aligned: bool,
-    /// Main loop: the path of operands to the arithmetic.
+    /// Path of operands to the arithmetic.
     pub mainloop: Mainloop,
     /// Division of the depth.
     pub k: K,
@@ -44,9 +44,9 @@ pub enum Mainloop {
     /// Each invocation loads its operands from storage.
     Unstaged,
     /// Slice-K: this many k-groups of invocations share the tile, each with its own depths of a step. The left operand
-    /// is staged in workgroup memory; right operands are streamed.
+    /// is staged in workgroup memory, right operands are streamed.
     SliceK(u32),
-    /// Both operands are staged for cooperative matrices of this many rows, columns and depth.
+    /// Both operands are staged for cooperative matrices of this size in rows, columns and depth.
     CoopMatrix(u32),
 }
 
@@ -57,7 +57,7 @@ pub enum K {
     Whole,
     /// Split-K: several workgroups; a second pass adds their sums.
     Split,
-    /// Stream-K: the first tiles have one workgroup each, as many as always run at a time. The other tiles' depths are
+    /// Stream-K: the first tiles have one workgroup each, as many as always run at a time. The depths of the others are
     /// concatenated and cut evenly; a second pass adds the sums.
     Stream,
 }
@@ -129,9 +129,7 @@ impl Tile {
         if let Mainloop::CoopMatrix(size) = self.mainloop { Some(size) } else { None }
     }
 
-    /// True if edge tiles are shifted inside the result.
-    ///
-    /// Loads then need no clamping, and their offsets are uniform.
+    /// True if edge tiles are shifted inside the result: loads need no clamping, and their offsets are uniform.
     pub const fn shifted_at_edge(&self) -> bool {
         self.coop_matrix().is_some() && self.k_aligned
     }

@@ -17,7 +17,7 @@ pub struct WeightedSum {
     pub invocation_rows: u32,
     /// Neighboring invocations that share a row.
     pub across: u32,
-    /// Depth per load of product operands into workgroup memory, a multiple of 4.
+    /// Depth per load of product operands, a multiple of 4.
     pub depth_step: u32,
     /// Keys per load of summands, a multiple of 4 that divides [`keys`](Self::keys).
     pub value_step: u32,
@@ -61,7 +61,7 @@ impl WeightedSum {
         if keys > values { keys } else { values }
     }
 
-    /// The cooperative-matrix tile with `rows` rows for each of 4 subgroups, and steps of 16 keys.
+    /// Cooperative-matrix tile with `rows` rows for each of 4 subgroups, and steps of 16 keys.
     pub const fn in_matrices(rows: u32, head: u32) -> Self {
         let (step, across) = (AttentionCoopMatrix::SIZE, AttentionCoopMatrix::SIZE / LANES);
         let invocation_rows = rows * across / COOP_MATRIX_SUBGROUP;

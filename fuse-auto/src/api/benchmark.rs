@@ -18,11 +18,11 @@ use crate::{
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct BenchmarkResult {
-    /// The kind of fusion.
+    /// Kind of fusion.
     pub pattern: FusionPattern,
     /// Elements of the result.
     pub tensor_size: usize,
-    /// Time with a kernel for each operation, in milliseconds.
+    /// Time with one kernel per operation, in milliseconds.
     pub unfused_time_ms: f64,
     /// Time of fused kernels, in milliseconds.
     pub fused_time_ms: f64,
@@ -30,10 +30,10 @@ pub struct BenchmarkResult {
     pub speedup: f32,
 }
 
-/// Measures an example of a kind of fusion with about `size` elements, fused and unfused. Waits for the device.
+/// Measures a kind of fusion on about `size` elements, fused and unfused. Blocks.
 ///
 /// # Errors
-/// Those of evaluating.
+/// Those of evaluation.
 pub fn benchmark_pattern(device: &Device, pattern: FusionPattern, size: usize) -> Result<BenchmarkResult, Error> {
     let value = example(device, pattern, size)?;
     let node: &Arc<Node> = value.node()?;

@@ -1,7 +1,7 @@
 //! Sizes that operations take.
 //!
-//! `64` is part of the compiled function. `x.dim(0)` and `Dim::open(64)` are known at launch only, so other batch sizes
-//! compile nothing.
+//! A literal such as `64` is compiled in. `x.dim(0)` and `Dim::open(64)` are known at launch, so other sizes compile
+//! nothing.
 
 use std::{
     ops::{Add, Mul, Sub},
@@ -16,8 +16,8 @@ use crate::{
     op::extent::{Extent, Operator},
 };
 
-/// A size for an operation: a number, the extent of an axis ([`LazyTensor::dim`](crate::LazyTensor::dim)), an argument
-/// of the compiled function ([`Dim::open`]), or a sum, difference or product of these.
+/// A size: a number, an axis ([`LazyTensor::dim`](crate::LazyTensor::dim)), an argument ([`Dim::open`]), or a sum,
+/// difference or product of these.
 #[derive(Clone, Debug)]
 pub struct Dim {
     pub(crate) size: usize,
@@ -28,21 +28,20 @@ pub struct Dim {
 pub(crate) enum Form {
     Number,
     Axis(Arc<Node>, u8),
-    /// An argument of the compiled function, by identity.
+    /// Identity of an argument.
     Open(u32),
     Of(Operator, Box<(Dim, Dim)>),
 }
 
-/// Maximum number of parts of an open size; loops could extend it without end.
+/// Maximum number of parts; loops could grow a size without end.
 const MOST_PARTS: usize = 64;
 
 static NEXT_OPEN: AtomicU32 = AtomicU32::new(0);
 
 impl Dim {
-    /// A size that is an argument of the compiled function: another value of it compiles nothing.
+    /// A size that is an argument of the compiled function, so other values compile nothing.
     ///
-    /// Clones are the same argument; two open sizes of equal value are two arguments. A size of 2³² or more is part of
-    /// the function.
+    /// Clones are the same argument; two calls make two arguments. A size of 2³² or more is compiled in.
     ///
     /// ```no_run
     /// # use fuse_auto::{Dim, Error, LazyTensor};
@@ -58,7 +57,7 @@ impl Dim {
         }
     }
 
-    /// A range of numbers as open start and open length, unless reversed. Other sizes stay unchanged.
+    /// A range of numbers as open start and open length, unless reversed.
     pub(crate) fn open_range(start: Self, end: Self) -> [Self; 2] {
         match (&start.form, &end.form) {
             (Form::Number, Form::Number) if start.size <= end.size => {
@@ -70,7 +69,7 @@ impl Dim {
         }
     }
 
-    /// The value of the size.
+    /// Value of the size.
     pub fn get(&self) -> usize {
         self.size
     }
@@ -82,7 +81,7 @@ impl Dim {
         }
     }
 
-    /// The size in terms of `inputs`; appends the values whose axes it names.
+    /// The size in terms of `inputs`, to which it appends the values whose axes it names.
     pub(crate) fn extent(&self, inputs: &mut Inputs) -> Extent {
         match &self.form {
             Form::Number => Extent::Number(self.size),
@@ -121,8 +120,7 @@ impl From<&Self> for Dim {
     }
 }
 
-/// Combines two sizes. Differences saturate at 0, sums and products at the maximum. A size of too many parts becomes a
-/// number.
+/// Combines two sizes; saturates. A size of too many parts becomes a number.
 fn of(operator: Operator, left: Dim, right: Dim) -> Dim {
     let size = match operator {
         Operator::Add => left.size.saturating_add(right.size),

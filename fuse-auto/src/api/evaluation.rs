@@ -16,7 +16,6 @@ use crate::{
     trace::held,
 };
 
-/// The nodes of values, which must be on one device.
 pub(crate) fn nodes_of<'v>(values: &[&'v LazyTensor]) -> Result<SmallVec<[&'v Arc<Node>; 4]>, Error> {
     let mut nodes: SmallVec<[&Arc<Node>; 4]> = SmallVec::new();
     for value in values {
@@ -30,7 +29,7 @@ pub(crate) fn nodes_of<'v>(values: &[&'v LazyTensor]) -> Result<SmallVec<[&'v Ar
     Ok(nodes)
 }
 
-/// Computes several values in one function, which computes shared operations once.
+/// Computes several values in one function.
 ///
 /// # Errors
 /// As [`LazyTensor::eval`]; [`Error::Operation`] if they are on different devices.
@@ -38,7 +37,7 @@ pub fn eval_all(values: &[&LazyTensor]) -> Result<(), Error> {
     evaluate(&nodes_of(values)?, Keep::Forward)
 }
 
-/// Evaluates all pending values that this thread recorded on a device and that are still held.
+/// Evaluates the pending values on a device that this thread recorded and that are still held.
 ///
 /// # Errors
 /// As [`LazyTensor::eval`].
@@ -69,12 +68,10 @@ pub(crate) fn remember(node: &Arc<Node>) {
     });
 }
 
-/// Takes the pending nodes that this thread recorded on a device.
 fn recorded(device: &Device) -> Vec<Arc<Node>> {
     let all: Vec<Arc<Node>> = RECORDED
         .try_with(|recorded| recorded.borrow_mut().nodes.drain(..).filter_map(|node| node.upgrade()).collect())
         .unwrap_or_default();
-    // Nodes of other devices stay recorded.
     let (pending, others): (Vec<_>, Vec<_>) =
         all.into_iter().filter(|node| !node.is_evaluated()).partition(|node| node.device.is(device));
     others.iter().for_each(remember);

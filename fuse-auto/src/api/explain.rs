@@ -21,48 +21,46 @@ use crate::{
     trace::{Ref, Trace},
 };
 
-/// The work of an evaluation.
+/// Source, plan and fusions of an evaluation.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Explanation {
-    /// The graph as a `fuse!` function, which can be pasted into a crate.
+    /// Graph as a `fuse!` function.
     pub source: String,
     /// Its kernels.
     pub plan: Plan,
     /// Its fusions, by estimated speed-up.
     pub opportunities: Vec<FusionOpportunity>,
-    /// Statement numbers of values that are written unasked: they are held, and an earlier evaluation left them and
-    /// needed them again.
+    /// Statement numbers of values written unasked: held, left by an earlier evaluation and needed again.
     pub written: Vec<usize>,
-    /// Statement numbers of values that are held and not written. If requested later, each is recomputed at most once.
+    /// Statement numbers of held values that are not written. If requested, each is recomputed at most once.
     pub left: Vec<usize>,
     /// Weights that [`FusionConfig::quantize_weights`](crate::FusionConfig::quantize_weights) leaves unchanged, with
     /// reasons.
     pub unquantized: Vec<String>,
 }
 
-/// Operations that share a kernel, with the estimated savings.
+/// Operations that share a kernel, with estimated savings.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct FusionOpportunity {
-    /// The kind of fusion.
+    /// Kind of fusion.
     pub pattern: FusionPattern,
-    /// Statement numbers of the operations in the source.
+    /// Statement numbers of the operations.
     pub node_ids: Vec<usize>,
-    /// Estimated time of a kernel for each operation divided by that of the fused kernel, from memory traffic and
-    /// dispatches.
+    /// Estimated time with one kernel per operation divided by the fused time, from memory traffic and dispatches.
     pub estimated_speedup: f32,
-    /// Bytes of intermediates that are neither written nor read.
+    /// Bytes of intermediates that are not stored.
     pub memory_savings: usize,
 }
 
 /// Bytes that a GPU moves during a dispatch: 1 TB/s for 2 µs.
 const DISPATCH_BYTES: u64 = 2 << 20;
 
-/// Explains the evaluation of some values together. Compiles it without running it.
+/// Explains the joint evaluation of some values. Compiles without running.
 ///
 /// # Errors
-/// Those of evaluating before the launch.
+/// Those of evaluation before the launch.
 pub fn explain(values: &[&LazyTensor]) -> Result<Explanation, Error> {
     let nodes = nodes_of(values)?;
     let pending: Vec<&Arc<Node>> = nodes.into_iter().filter(|node| !node.is_evaluated()).collect();
@@ -99,7 +97,7 @@ fn opportunities(trace: &Trace, fusions: &[Fusion]) -> Vec<FusionOpportunity> {
     let of = |fusion: &Fusion| {
         let number = |node: &usize| statements.binary_search(node).ok();
         let savings: u64 = fusion.inner.iter().map(|&node| 2 * bytes(node)).sum();
-        // Traffic of a kernel for each operation.
+        // Traffic with one kernel per operation.
         let apart: u64 =
             fusion.nodes.iter().map(|&node| bytes(node) + inputs(trace, node).map(bytes).sum::<u64>()).sum();
         let (dispatches, apart) = (fusion.nodes.len() as u64, apart.max(savings));
@@ -128,8 +126,7 @@ pub fn stats(device: &Device) -> FusionStats {
 }
 
 impl LazyTensor {
-    /// The graph behind this value as a `fuse!` function. Pasted into a crate, it is compiled while the program is
-    /// built.
+    /// Pending graph as a `fuse!` function, to paste into a crate.
     ///
     /// # Errors
     /// [`Error::Operation`] if the value is evaluated, and the error that an operator's value carries.

@@ -1,4 +1,4 @@
-//! [`LazyTensor`]: a value that is computed when it is needed.
+//! [`LazyTensor`]: a value that is computed when needed.
 
 use std::{
     fmt,
@@ -26,12 +26,10 @@ use crate::{
     op::Op,
 };
 
-/// A tensor whose value is computed on request, together with its pending dependencies, in as few kernels as `fuse!`
-/// would use for the same expression.
+/// A tensor that is computed on request with its pending inputs, in as few kernels as `fuse!` would use.
 ///
-/// Dtype and rank are dynamic. Clones share the value, also between threads. Methods record operations, check dtypes
-/// and shapes at once, and run nothing. An operator (`&a + &b`) cannot return an error: its value carries the error to
-/// the next method.
+/// Dtype and rank are dynamic. Clones share the value, also between threads. Methods check dtypes and shapes, record,
+/// and run nothing. Operators (`&a + &b`) cannot return errors: their value carries the error to the next method.
 #[derive(Clone)]
 pub struct LazyTensor {
     node: Result<Arc<Node>, Arc<Error>>,
@@ -42,7 +40,6 @@ impl LazyTensor {
         Self { node: Ok(Arc::new(node)) }
     }
 
-    /// The value of an operator, which carries an error to the next method.
     pub(crate) fn of_result(result: Result<Self, Error>) -> Self {
         result.unwrap_or_else(|error| match error {
             Error::Earlier(error) => Self { node: Err(error) },
@@ -54,7 +51,6 @@ impl LazyTensor {
         self.node.as_ref().map_err(|error| Error::Earlier(Arc::clone(error)))
     }
 
-    /// True if both are the same node.
     pub(crate) fn is(&self, other: &Self) -> bool {
         matches!((&self.node, &other.node), (Ok(a), Ok(b)) if Arc::ptr_eq(a, b))
     }
@@ -90,13 +86,13 @@ impl LazyTensor {
         })
     }
 
-    /// A weight: products read it quantized if
-    /// [`FusionConfig::quantize_weights`](crate::FusionConfig::quantize_weights) is set.
+    /// A weight: products read it quantized under
+    /// [`FusionConfig::quantize_weights`](crate::FusionConfig::quantize_weights).
     pub fn weight<T: Element, const D: usize>(tensor: &Tensor<T, D>) -> Self {
         Self::leaf(tensor.device(), T::DTYPE, tensor.shape().into(), Data::Tensor(tensor.raw().follow()), true)
     }
 
-    /// The element type; of a quantized tensor `f32`, the type of its values.
+    /// Element type; `f32` for a quantized tensor.
     ///
     /// # Errors
     /// The error that an operator's value carries.
@@ -104,7 +100,7 @@ impl LazyTensor {
         Ok(self.node()?.dtype)
     }
 
-    /// The dimensions, outermost first.
+    /// Dimensions, outermost first.
     ///
     /// # Errors
     /// The error that an operator's value carries.
@@ -112,9 +108,10 @@ impl LazyTensor {
         Ok(self.node()?.shape.to_vec())
     }
 
-    /// The extent of an axis as an open size for `reshape`, `slice` and others: the compiled function serves other
-    /// extents as well. Negative axes count from the end. An axis that does not exist, and an error, give 0, which
-    /// these operations refuse.
+    /// Extent of an axis as an open size: the compiled function serves other extents too. Negative axes count from the
+    /// end.
+    ///
+    /// A missing axis or an error gives 0, which the operations that take it refuse.
     pub fn dim(&self, axis: isize) -> Dim {
         let Ok(node) = self.node() else { return Dim::from(0) };
         let rank = node.shape.len();
@@ -132,36 +129,36 @@ impl LazyTensor {
     /// The device that holds it.
     ///
     /// # Errors
-    /// The error that an operator's value carries.
+    /// As [`dtype`](Self::dtype).
     pub fn device(&self) -> Result<&Device, Error> {
         Ok(&self.node.as_ref().map_err(|error| Error::Earlier(Arc::clone(error)))?.device)
     }
 
-    /// True if its value is in memory, or its computation was launched.
+    /// True if its value is in memory or its computation was launched.
     ///
     /// # Errors
-    /// The error that an operator's value carries.
+    /// As [`dtype`](Self::dtype).
     pub fn is_evaluated(&self) -> Result<bool, Error> {
         Ok(self.node()?.is_evaluated())
     }
 
-    /// Computes the value and writes it to memory, without waiting for the device.
+    /// Computes the value into memory, without waiting for the device.
     ///
     /// Other held values on the way stay recorded and are recomputed on request; [`eval_all`](crate::eval_all) computes
-    /// several values at once.
+    /// several at once.
     ///
-    /// The value keeps its inputs for later gradients, unless it was computed from gradients. It drops them when it is
-    /// no longer among the 256 values requested last. It also drops them when more than 4,096 operations are behind
-    /// these, or when the tensors that only these keep alive exceed
+    /// Unless it was computed from gradients, the value keeps its inputs for later gradients. It drops them when it
+    /// leaves the 256 values requested last, or when more than 4,096 operations are behind these. It also drops them
+    /// when tensors that only these keep alive exceed
     /// [`FusionConfig::max_pending_bytes`](crate::FusionConfig::max_pending_bytes).
     ///
     /// # Errors
-    /// [`Error::Written`] if a tensor was written to after it was recorded, those of compiling, and those of launches.
+    /// [`Error::Written`] if a tensor was written to after it was recorded; those of compiling and launching.
     pub fn eval(&self) -> Result<(), Error> {
         evaluate(&[self.node()?], Keep::Forward)
     }
 
-    /// The value as a tensor of `D` axes.
+    /// Value as a tensor of `D` axes.
     ///
     /// # Errors
     /// [`Error::Operation`] if its dtype or rank differs, and those of [`eval`](Self::eval).
@@ -229,7 +226,7 @@ impl<T: Element, const D: usize> From<Tensor<T, D>> for LazyTensor {
     }
 }
 
-/// The right operand of [`matmul`](LazyTensor::matmul), also transposed. Other operations need
+/// Right operand of [`matmul`](LazyTensor::matmul), also transposed. Other operations need
 /// [`dequantize`](LazyTensor::dequantize).
 impl<Q: Bits, const D: usize> From<&QTensor<Q, D>> for LazyTensor {
     fn from(tensor: &QTensor<Q, D>) -> Self {
@@ -237,7 +234,7 @@ impl<Q: Bits, const D: usize> From<&QTensor<Q, D>> for LazyTensor {
     }
 }
 
-/// Dtype, shape and operation, without evaluation.
+/// Shows dtype, shape and operation without evaluation.
 impl fmt::Debug for LazyTensor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.node {
@@ -247,8 +244,7 @@ impl fmt::Debug for LazyTensor {
     }
 }
 
-/// The operand that an axis comes from, through pointwise operations of equal rank. A size therefore keeps no
-/// intermediate alive and computes none.
+/// Operand that an axis comes from, through pointwise operations of equal rank, so a size keeps no intermediate alive.
 fn axis_origin(node: &Arc<Node>, axis: usize) -> Arc<Node> {
     let mut at = Arc::clone(node);
     loop {

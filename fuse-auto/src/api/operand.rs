@@ -1,4 +1,4 @@
-//! Operands: lazy tensors, and numbers that take the dtype of the tensors they meet.
+//! Operands: lazy tensors, and numbers that take a tensor's dtype.
 
 use std::{ops::RangeInclusive, sync::Arc};
 
@@ -81,7 +81,7 @@ impl Operand {
         }
     }
 
-    /// The operand as an input of this dtype, which must be able to hold a number.
+    /// The operand as an input; fails if a number does not fit the dtype.
     pub(crate) fn input(self, operation: &'static str, dtype: DType) -> Result<Input, Error> {
         match self.0 {
             Given::Value(value) => Ok(Input::of(value.node()?)),
@@ -99,7 +99,7 @@ impl Operand {
         }
     }
 
-    /// A single number: of the host, or a tensor of rank 0.
+    /// A single number of the host, or a tensor of rank 0.
     pub(crate) fn single(self, operation: &'static str, name: &str, dtype: DType) -> Result<Input, Error> {
         if let Given::Value(value) = &self.0 {
             let node = value.node()?;
@@ -112,7 +112,7 @@ impl Operand {
     }
 }
 
-/// The bits of a number as a scalar argument of `dtype`, if it can hold the number.
+/// Bits of a number as `dtype`, if that can hold it.
 fn bits(own: DType, number: f64, dtype: DType) -> Option<u32> {
     let is_whole = own.is_integer();
     match dtype {
@@ -126,7 +126,6 @@ fn bits(own: DType, number: f64, dtype: DType) -> Option<u32> {
     }
 }
 
-/// The node of an unquantized operand of one of these dtypes.
 pub(crate) fn plain<'n>(value: &'n LazyTensor, operation: &'static str, takes: DTypes) -> Result<&'n Arc<Node>, Error> {
     let node = value.node()?;
     if let Some((packing, _)) = node.packing {
@@ -188,7 +187,6 @@ fn named(dtypes: DTypes) -> &'static str {
     }
 }
 
-/// The node of an operand of indices.
 pub(crate) fn indices<'n>(value: &'n LazyTensor, operation: &'static str) -> Result<&'n Arc<Node>, Error> {
     let node = value.node()?;
     if matches!(node.dtype, DType::I32 | DType::U32) {

@@ -1,7 +1,7 @@
 //! Persists compiled sources and timings between runs.
 //!
-//! The file is the content of a `fuse!` block. It can be compiled in the background when a program starts, or pasted
-//! into a crate, whose functions [`preload`](crate::preload) registers. Function names are checksums of their sources.
+//! The file is the content of a `fuse!` block, to compile when a program starts or to paste into a crate for
+//! [`preload`](crate::preload). Function names are checksums of sources.
 
 use std::sync::{
     Arc, Mutex, PoisonError,
@@ -56,12 +56,12 @@ impl Work {
 }
 
 impl WarmUp {
-    /// Waits until all functions are compiled, and returns the errors.
+    /// Waits until all functions are compiled; returns the errors.
     pub fn wait(self) -> Vec<String> {
         while self.work.step() {}
         #[cfg(not(target_arch = "wasm32"))]
         for thread in self.threads {
-            // A thread that panicked leaves functions that compile when needed.
+            // Functions of a thread that panicked compile when needed.
             _ = thread.join();
         }
         let mut failed = self.refused;
@@ -70,7 +70,7 @@ impl WarmUp {
     }
 }
 
-/// Sources that this process compiled, and measurements of a device, in the format of [`warm_up_text`].
+/// Sources that this process compiled, and a device's measurements, in the format of [`warm_up_text`].
 pub fn record_text(device: &Device) -> String {
     let mut text = format!("{HEADER}\n");
     for (name, class, choice) in Session::of(device).adaptive.choices() {
@@ -89,7 +89,7 @@ pub fn record_text(device: &Device) -> String {
 #[cfg(not(target_arch = "wasm32"))]
 pub fn record(device: &Device, path: impl AsRef<std::path::Path>) -> Result<(), Error> {
     let path = path.as_ref();
-    // Written to a temporary file and renamed, so readers never see a part.
+    // Renamed, so readers never see a part.
     let part = path.with_extension(format!("part{}", std::process::id()));
     let written = std::fs::write(&part, record_text(device)).and_then(|()| std::fs::rename(&part, path));
     written.map_err(|error| {
@@ -98,11 +98,12 @@ pub fn record(device: &Device, path: impl AsRef<std::path::Path>) -> Result<(), 
     })
 }
 
-/// Compiles the functions of a file of [`record`] for a device, on background threads.
+/// Compiles the functions of a file of [`record`] for a device on background threads.
+///
+/// Damaged functions are skipped and reported.
 ///
 /// # Errors
-/// [`Error::File`] if the file cannot be read or has another format; programs can continue without it. Damaged
-/// functions are skipped and reported.
+/// [`Error::File`] if the file cannot be read or has another format; programs can continue without it.
 #[cfg(not(target_arch = "wasm32"))]
 pub fn warm_up(device: &Device, path: impl AsRef<std::path::Path>) -> Result<WarmUp, Error> {
     let path = path.as_ref();
@@ -156,7 +157,7 @@ pub fn warm_up_text(device: &Device, text: &str) -> Result<WarmUp, Error> {
     })
 }
 
-/// Starts one thread fewer than there are processors, since the program runs meanwhile.
+/// One thread fewer than processors, since the program runs meanwhile.
 #[cfg(not(target_arch = "wasm32"))]
 fn threads(work: &Arc<Work>) -> Vec<std::thread::JoinHandle<()>> {
     let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);

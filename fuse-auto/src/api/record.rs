@@ -1,4 +1,4 @@
-//! Recording: creates the node of an operation if its operands fit.
+//! Recording: creates an operation's node if its operands fit.
 //!
 //! It locks only inputs in memory and allocates only the node. If too much is pending, it evaluates the value at once.
 
@@ -53,7 +53,6 @@ impl Request {
         self.record_as(shape)
     }
 
-    /// Records the operation with a known shape.
     pub(crate) fn record_as(self, shape: Shape) -> Result<LazyTensor, Error> {
         let Self { op, dtype, inputs, packing } = self;
         let mut device = None;
@@ -118,9 +117,9 @@ impl Request {
     }
 }
 
-/// Upper bound on the pending operations behind a value: `counted`, and all nodes recorded after number `base`.
+/// Upper bound on pending operations behind a value: `counted`, and all nodes recorded after number `base`.
 ///
-/// The sum over operands counts shared operations twice, so it doubles with every value of two readers.
+/// Sums over operands would count shared operations twice and double with every value of two readers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Bound {
     base: u64,
@@ -139,13 +138,13 @@ impl Bound {
         Self { base: self.base.min(other.base), counted: self.counted.saturating_add(other.counted) }
     }
 
-    /// The bound for the node with this number, itself included.
+    /// Bound of the node with this number, itself included.
     fn at(self, number: u64) -> u32 {
         u32::try_from(number - self.base).unwrap_or(u32::MAX).saturating_add(self.counted)
     }
 }
 
-/// Evaluates values that depend on the same pending operations, if these exceed the limits.
+/// Evaluates values whose shared pending operations exceed the limits.
 pub(crate) fn keep_within_limits(values: &[&Arc<Node>]) -> Result<(), Error> {
     let Some(node) = values.first() else { return Ok(()) };
     let (pending, bytes) = (node.pending.load(Ordering::Relaxed), node.bytes.load(Ordering::Relaxed));
@@ -155,7 +154,7 @@ pub(crate) fn keep_within_limits(values: &[&Arc<Node>]) -> Result<(), Error> {
     if !many && !large {
         return Ok(());
     }
-    // Counts shared operations once, and leaves out tensors that others hold.
+    // Counts shared operations once, without tensors that others hold.
     let (operations, own) = behind(node);
     if operations >= limits.operations || own >= limits.bytes {
         return evaluate(values, Keep::All);

@@ -1,4 +1,4 @@
-//! Sequences of operations by name, in the style of other libraries: `execute_fused(&[&a, &b], &["matmul", "relu"])`.
+//! Sequences of operations by name: `execute_fused(&[&a, &b], &["matmul", "relu"])`.
 
 use fuse_artifact::{
     DType,
@@ -10,7 +10,6 @@ use crate::{
     error::Error,
 };
 
-/// Names besides those of pointwise operations.
 const NAMES: &[&str] = &[
     "matmul",
     "dot",
@@ -68,13 +67,13 @@ const NAMES: &[&str] = &[
 
 const ALIASES: [(&str, &str); 3] = [("subtract", "sub"), ("multiply", "mul"), ("divide", "div")];
 
-/// Applies operations one after the other, fused. The first value is the start; each operation takes the next values as
-/// its further operands. Numeric arguments stand in parentheses: `reshape(2, 3)`, `softmax(0)`, `sum(0, 2)`,
-/// `slice(1, 0, 4)`, `clamp(0, 1)`, `cast(f16)`.
+/// Applies operations in sequence, fused. Each operation takes the previous result and the next values as operands.
+/// Numeric arguments follow in parentheses: `reshape(2, 3)`, `softmax(0)`, `sum(0, 2)`, `slice(1, 0, 4)`, `clamp(0,
+/// 1)`, `cast(f16)`.
 ///
-/// All methods of [`LazyTensor`] with one result are available by name; `subtract`, `multiply` and `divide` stand for
-/// `sub`, `mul` and `div`. A binary operation may take a number: `add(1)`. Omitted axes are the last one, those of a
-/// reduction all; other defaults are those of `fuse!`.
+/// Names are those of [`LazyTensor`]'s methods with one result, and `subtract`, `multiply`, `divide`. A binary
+/// operation may take a number: `add(1)`. Without axes, reductions take all, other operations the last; other defaults
+/// are those of `fuse!`.
 ///
 /// ```no_run
 /// # use fuse_auto::{Error, LazyTensor, execute_fused};
@@ -87,8 +86,8 @@ const ALIASES: [(&str, &str); 3] = [("subtract", "sub"), ("multiply", "mul"), ("
 /// ```
 ///
 /// # Errors
-/// [`Error::Operation`] if a name is unknown, if the number of values or numeric arguments is wrong, or if one does not
-/// fit. Those of [`eval`](LazyTensor::eval), since the result is computed at once.
+/// [`Error::Operation`] if a name is unknown, or if values or numeric arguments are missing, left over or do not fit.
+/// Those of [`eval`](LazyTensor::eval), since it computes the result.
 pub fn execute_fused(values: &[&LazyTensor], operations: &[&str]) -> Result<LazyTensor, Error> {
     let mut left = values.iter();
     let Some(first) = left.next() else {
@@ -117,9 +116,8 @@ fn refused(message: impl Into<String>, help: impl Into<String>) -> Error {
 
 /// True if these operations in sequence are one kernel for matrices.
 ///
-/// Supports unary and binary pointwise operations, `matmul`, `transpose`, `reshape`, `softmax` and `log_softmax`;
-/// others give false, for which [`explain`](crate::explain) is the alternative. Without a compiler it checks the names
-/// only.
+/// Supports pointwise operations, `matmul`, `transpose`, `reshape`, `softmax` and `log_softmax`; for others use
+/// [`explain`](crate::explain). Without a compiler it checks the names only.
 pub fn create_pattern(operations: &[&str]) -> bool {
     let names: Option<Vec<&str>> = operations.iter().map(|operation| Some(Call::parse(operation).ok()?.name)).collect();
     names.is_some_and(|names| !names.is_empty() && is_one_kernel(&names))
@@ -184,7 +182,7 @@ impl<'v> Applied<'_, 'v> {
         self.numbers.next().ok_or_else(|| refused(format!("`{name}` lacks a number"), "write it in parentheses"))
     }
 
-    /// A number as an operand. Whole numbers become integers, which fit every dtype that holds them.
+    /// Whole numbers become integers, which every dtype that holds them accepts.
     fn operand(number: f64) -> Operand {
         if number.fract() == 0.0 && number.abs() < 2f64.powi(53) { Operand::from(number as i64) } else { number.into() }
     }

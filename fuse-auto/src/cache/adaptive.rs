@@ -1,5 +1,7 @@
-//! Measured choice between fused and unfused kernels. At the third evaluation of a graph in a size class both run
-//! alternately, and the faster is kept. Browsers cannot wait for the device, so they measure nothing.
+//! Measured choice between fused and unfused kernels.
+//!
+//! At the third evaluation of a graph in a size class both run alternately, and the faster is kept. Browsers measure
+//! nothing, since they cannot wait for the device.
 #![cfg_attr(target_arch = "wasm32", allow(dead_code, reason = "what others measured is kept there, too"))]
 
 use std::{
@@ -28,7 +30,6 @@ const MEASURED_AT: u32 = 3;
 
 const MAX_ENTRIES: usize = 4096;
 
-/// The largest size class: the bit length of a 64-bit size.
 pub(crate) const LARGEST_CLASS: u32 = 64;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +63,7 @@ pub(crate) struct Adaptive {
     measured: Mutex<BTreeMap<FusionPattern, Vec<f32>>>,
 }
 
-/// The size class of a number of elements: its bit length.
+/// Size class: the bit length of a number of elements.
 pub(crate) fn class_of(elements: u64) -> u32 {
     u64::BITS - elements.leading_zeros()
 }
@@ -110,13 +111,11 @@ impl Adaptive {
         chosen.collect()
     }
 
-    /// Keeps the speed-up of a kind of fusion and returns it.
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn add_speedup(&self, pattern: FusionPattern, [fused, unfused]: [Duration; 2]) -> f32 {
         let speedup = (unfused.as_secs_f64() / fused.as_secs_f64().max(1e-9)) as f32;
         let mut measured = self.measured.lock().unwrap_or_else(PoisonError::into_inner);
         let list = measured.entry(pattern).or_default();
-        // Keep the newest.
         if list.len() >= 64 {
             list.remove(0);
         }
@@ -129,10 +128,10 @@ impl Adaptive {
     }
 }
 
-/// The shortest times of two functions on the same arguments, run alternately.
+/// Shortest times of two functions, run alternately.
 ///
 /// # Errors
-/// Those of launching and of waiting for the device, such as within a capture.
+/// Those of launching and waiting, such as within a capture.
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) fn measure(device: &Device, functions: [&Callable; 2], args: &[Arg<'_>]) -> Result<[Duration; 2], Error> {
     let run = |function: &Callable| -> Result<Duration, Error> {
@@ -152,7 +151,7 @@ pub(crate) fn measure(device: &Device, functions: [&Callable; 2], args: &[Arg<'_
         for (function, best) in functions.into_iter().zip(&mut best) {
             *best = run(function)?.min(*best);
         }
-        // At least one round, however busy the machine is.
+        // At least one round, even on a busy machine.
         if start.elapsed() >= BUDGET {
             return Ok(best);
         }

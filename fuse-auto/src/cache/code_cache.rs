@@ -1,7 +1,6 @@
-//! Cache of compiled functions by source: compiled at run time for a set of device features, or while the program was
-//! built.
+//! Cache of compiled functions by source and device features, compiled at run time or with the program.
 //!
-//! A limit bounds its size; the least recently used code is dropped. Running evaluations keep theirs.
+//! Beyond a size limit the least recently used code is dropped. Running evaluations keep theirs.
 
 use std::sync::{
     Arc, Mutex, MutexGuard, OnceLock, PoisonError,
@@ -20,13 +19,13 @@ use crate::{error::Error, source::Source};
 
 const DEFAULT_LIMIT: u64 = 256 << 20;
 
-/// Divisor of the limit. While all code is smaller than the quotient, shaders stay whole; later functions share lines.
+/// Divisor of the limit. Below the quotient, shaders stay whole; later functions share lines.
 const WHOLE_SHARE: u64 = 4;
 
 static LIMIT: AtomicU64 = AtomicU64::new(DEFAULT_LIMIT);
 static USED: AtomicU64 = AtomicU64::new(0);
 static DROPPED: AtomicU64 = AtomicU64::new(0);
-/// Number of uses so far, which orders code by age.
+/// Orders code by age.
 static CLOCK: AtomicU64 = AtomicU64::new(0);
 static CODE: Mutex<Option<FxHashMap<Key, Arc<Slot>>>> = Mutex::new(None);
 static PRELOADED: Mutex<Vec<&'static Function>> = Mutex::new(Vec::new());
@@ -37,11 +36,10 @@ type Key = (String, Vec<usize>, Features);
 /// One thread compiles; the others wait.
 type Slot = OnceLock<Result<Arc<Compiled>, Error>>;
 
-/// Statements of a source that share a kernel.
+/// Statements that share a kernel.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shared {
     pub(crate) statements: Vec<usize>,
-    /// Statements among them whose values no kernel stores.
     pub(crate) inner: Vec<usize>,
 }
 
@@ -49,11 +47,10 @@ pub(crate) struct Shared {
 pub(crate) struct Compiled {
     pub(crate) function: Callable,
     pub(crate) source: String,
-    /// Kernels of the plan; empty if preloaded.
+    /// Empty if preloaded.
     pub(crate) shared: Vec<Shared>,
     pub(crate) time: Duration,
     pub(crate) bytes: u64,
-    /// Last use, by [`CLOCK`].
     used: AtomicU64,
 }
 
@@ -68,8 +65,8 @@ impl Compiled {
     }
 }
 
-/// Limits the bytes of compiled code in the process; 256 MiB by default. The least recently used functions are dropped
-/// beyond it, and compiled again when needed.
+/// Limits the bytes of compiled code in the process (256 MiB by default). Beyond it, the least recently used functions
+/// are dropped and recompiled when needed.
 pub fn set_code_limit(bytes: u64) {
     LIMIT.store(bytes, Ordering::Relaxed);
 }
@@ -82,9 +79,10 @@ pub(crate) fn dropped() -> u64 {
     DROPPED.load(Ordering::Relaxed)
 }
 
-/// Registers functions that were compiled while the program was built, from sources of [`record`](crate::record) or
-/// [`LazyTensor::source`](crate::LazyTensor::source): `preload(&[&lazy_0123456789abcdef::FUNCTION])`. Graphs with these
-/// sources compile nothing.
+/// Registers functions compiled with the program: `preload(&[&lazy_0123456789abcdef::FUNCTION])`.
+///
+/// Their sources come from [`record`](crate::record) or [`LazyTensor::source`](crate::LazyTensor::source). Graphs with
+/// these sources compile nothing.
 pub fn preload(functions: &[&'static Function]) {
     let mut preloaded = PRELOADED.lock().unwrap_or_else(PoisonError::into_inner);
     for function in functions {
@@ -98,7 +96,7 @@ fn all() -> MutexGuard<'static, Option<FxHashMap<Key, Arc<Slot>>>> {
     CODE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Sources of the code compiled at run time, sorted.
+/// Sorted sources of the code compiled at run time.
 pub(crate) fn sources() -> Vec<String> {
     let code = all();
     let compiled = |slot: &Arc<Slot>| slot.get().is_some_and(|made| made.as_ref().is_ok_and(|code| code.bytes > 0));
@@ -109,7 +107,7 @@ pub(crate) fn sources() -> Vec<String> {
     sources
 }
 
-/// The function of a source for a device; true if it was made by this call.
+/// Function of a source for a device; true if this call made it.
 ///
 /// # Errors
 /// Those of the compiler, [`Error::NotCompiled`] without one, and [`Error::CodeLimit`].
@@ -122,7 +120,6 @@ pub(crate) fn code(source: &Source, info: &DeviceInfo) -> Result<(Arc<Compiled>,
         make(source, info)
     });
     if let Err(Error::CodeLimit { .. }) = made {
-        // The limit may have changed by the next call.
         all().get_or_insert_with(FxHashMap::default).remove(&key());
     }
     let made = made.clone()?;
@@ -158,7 +155,7 @@ fn make(source: &Source, info: &DeviceInfo) -> Result<Arc<Compiled>, Error> {
     }))
 }
 
-/// Drops the least recently used code until `needed` bytes fit within the limit, and counts these as used.
+/// Drops the least recently used code until `needed` bytes fit, and counts these as used.
 ///
 /// # Errors
 /// [`Error::CodeLimit`] if `needed` alone exceeds the limit.
@@ -174,7 +171,7 @@ fn make_room(needed: u64) -> Result<(), Error> {
         let made = |slot: &Arc<Slot>| slot.get()?.as_ref().ok().filter(|made| made.bytes > 0).map(Arc::clone);
         let all_made = known.iter().filter_map(|(key, slot)| Some((key, made(slot)?)));
         let oldest = all_made.min_by_key(|(_, made)| made.used.load(Ordering::Relaxed));
-        // Skip slots that other threads are filling.
+        // Other threads are filling the remaining slots.
         let Some((key, made)) = oldest.map(|(key, made)| (key.clone(), made)) else { break };
         known.remove(&key);
         USED.fetch_sub(made.bytes, Ordering::Relaxed);
@@ -193,7 +190,7 @@ fn compile(source: &Source, _: &DeviceInfo) -> Result<(Function, Vec<Shared>), E
     Err(Error::NotCompiled { source_text: source.text.clone() })
 }
 
-/// Compiles a source for a device's features. wgpu validates the shaders.
+/// Compiles a source; wgpu validates the shaders.
 #[cfg(feature = "jit")]
 fn compile(source: &Source, info: &DeviceInfo) -> Result<(Function, Vec<Shared>), Error> {
     use fuse_compiler::compile::{Options, compile};

@@ -12,11 +12,9 @@ use crate::{
 pub(crate) struct Fusion {
     pub(crate) pattern: FusionPattern,
     pub(crate) nodes: Vec<usize>,
-    /// Nodes whose values are not stored.
     pub(crate) inner: Vec<usize>,
 }
 
-/// Fusions of a function, in terms of the trace it was compiled for.
 pub(crate) fn fusions(trace: &Trace, source: &Source, code: &Compiled) -> Vec<Fusion> {
     if cfg!(not(feature = "jit")) || source.text != code.source {
         return vec![];
@@ -24,7 +22,6 @@ pub(crate) fn fusions(trace: &Trace, source: &Source, code: &Compiled) -> Vec<Fu
     named(trace, &code.shared)
 }
 
-/// Names kernels of several statements.
 pub(crate) fn named(trace: &Trace, shared: &[Shared]) -> Vec<Fusion> {
     let nodes = statements(trace);
     let of = |list: &[usize]| list.iter().filter_map(|&statement| nodes.get(statement).copied()).collect::<Vec<_>>();
@@ -35,7 +32,6 @@ pub(crate) fn named(trace: &Trace, shared: &[Shared]) -> Vec<Fusion> {
     shared.iter().filter(|shared| shared.statements.len() > 1).map(fusion).collect()
 }
 
-/// Nodes that are statements of the source, in order.
 pub(crate) fn statements(trace: &Trace) -> Vec<usize> {
     let is_statement = |node: &usize| {
         !trace.is_leaf(*node) && !matches!(trace.nodes[*node].op, Op::Part(_)) && trace.owner(*node).is_none()

@@ -1,7 +1,7 @@
 //! Evaluated graphs of a device, with their functions.
 //!
-//! A graph is identified by its structure (`Trace::key`). Functions of one structure differ in the extents that they
-//! require; usually there is one. Each function has its own counters, so an evaluation updates two numbers.
+//! The structure (`Trace::key`) identifies a graph. Its functions differ in the extents they require; usually there is
+//! one. Each has its own counters, so an evaluation updates two numbers.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -47,7 +47,6 @@ pub(crate) struct Graphs {
 
 type Known = FxHashMap<Box<[u64]>, Vec<Arc<Version>>>;
 
-/// Statistics of evaluations without a known function.
 #[derive(Default)]
 struct Missed {
     stats: FusionStats,
@@ -63,13 +62,11 @@ pub(crate) struct Version {
     /// Bytes that fusion saves, in terms of the extents.
     saved: Size,
     launches: u64,
-    /// Dispatches saved compared to a kernel for each operation.
     launches_saved: u64,
     runs: AtomicU64,
     saved_bytes: AtomicU64,
 }
 
-/// A version and its code, which is kept alive.
 #[derive(Clone)]
 pub(crate) struct Ready {
     pub(crate) version: Arc<Version>,
@@ -80,7 +77,6 @@ pub(crate) struct Ready {
 pub(crate) enum Mode<'c> {
     Fused,
     Unfused,
-    /// Only these patterns are fused.
     Patterns(&'c BTreeSet<FusionPattern>),
 }
 
@@ -129,7 +125,7 @@ impl Graphs {
         self.missed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The function of a trace.
+    /// Function of a trace.
     ///
     /// # Errors
     /// Those of [`code`].
@@ -150,7 +146,7 @@ impl Graphs {
             code.touch();
             return Ok(Ready { version, code });
         }
-        // No lock is held, so other threads can evaluate meanwhile.
+        // Without a lock, so that other threads can evaluate meanwhile.
         let Ready { version, code } = self.made(trace, mode, device.info())?;
         let mut known = self.known();
         let versions = known.entry(trace.key.clone().into_boxed_slice()).or_default();
@@ -162,7 +158,7 @@ impl Graphs {
         Ok(Ready { version, code })
     }
 
-    /// Compiles the function of a trace, without fusion if the compiler fails on the fused one.
+    /// Compiles the function, unfused if the compiler fails on the fused one.
     fn made(&self, trace: &Trace, mode: Mode<'_>, info: &DeviceInfo) -> Result<Ready, Error> {
         let mut wanted = written(trace, mode)?;
         let mut result = code(&wanted, info);
@@ -187,7 +183,7 @@ impl Graphs {
         if cfg!(feature = "jit") {
             numbers.add(&wanted.text);
         }
-        // Browsers have neither variable nor stream.
+        // Browsers have neither the variable nor the stream.
         #[cfg(not(target_arch = "wasm32"))]
         if is_new && environment() == Some(Environment::Explain) {
             eprintln!("{}{}", wanted.text, code.function.plan);
@@ -253,7 +249,6 @@ impl Graphs {
     }
 }
 
-/// The source of a trace, with the statements to materialize.
 pub(crate) fn written(trace: &Trace, mode: Mode<'_>) -> Result<Source, Error> {
     let internal = |message| Error::Compile { message, source_text: String::new() };
     #[cfg_attr(not(feature = "jit"), allow(unused_mut, reason = "only a compiler can cut it otherwise"))]
@@ -270,7 +265,7 @@ pub(crate) fn written(trace: &Trace, mode: Mode<'_>) -> Result<Source, Error> {
     Ok(source)
 }
 
-/// Statements to materialize so that only the `wanted` patterns are fused.
+/// Statements to materialize so that only the `wanted` patterns fuse.
 #[cfg(feature = "jit")]
 fn apart(trace: &Trace, source: &Source, wanted: &BTreeSet<FusionPattern>) -> Result<Vec<usize>, Error> {
     let unwanted = |fusion: &Fusion| !wanted.iter().any(|pattern| fusion.pattern.is_a(*pattern));

@@ -1,13 +1,11 @@
-//! Values that evaluations leave behind: values that keep their inputs, and values that were computed but not written.
+//! Values that evaluations leave behind: values that keep their inputs, and values computed but not written.
 //!
-//! An evaluation writes the requested values. Other held values stay recorded ("left"). If one is requested later, it
-//! is recomputed once, since the second evaluation that computes it writes it. A [`Lesson`] notes this place in the
-//! graph, so the next evaluation of such a graph writes the value at once. A value written so and not read is left
-//! again the next time. Loops therefore recompute nothing from their second round on, and temporaries are never
-//! written.
+//! An evaluation writes the requested values; other held values stay recorded ("left"). A left value that is requested
+//! later is recomputed once: the second evaluation that computes it writes it. A [`Lesson`] notes this place in the
+//! graph, so the next evaluation of such a graph writes the value at once. If nobody reads it then, the next evaluation
+//! leaves it again. Loops therefore recompute nothing from their second round on, and temporaries are never written.
 //!
-//! A requested value keeps its inputs for later gradients, unless it was computed from gradients: an update ends what a
-//! training step keeps.
+//! A requested value keeps its inputs for later gradients, unless it was computed from gradients.
 
 use std::{
     collections::VecDeque,
@@ -26,10 +24,10 @@ use crate::{
 /// Maximum number of values that keep inputs, and of left values.
 const MOST_VALUES: usize = 256;
 
-/// Maximum number of operations behind values that keep inputs: more than the compiler accepts with their gradients.
+/// Maximum number of operations behind them: more than the compiler accepts with their gradients.
 const MOST_OPERATIONS: u64 = 4096;
 
-/// Divisor of the device's memory budget for such values.
+/// Divisor of the device's memory budget for them.
 const SHARE: u64 = 8;
 
 const MOST_GRAPHS: usize = 4096;
@@ -37,7 +35,6 @@ const MOST_GRAPHS: usize = 4096;
 #[derive(Default)]
 pub(crate) struct Memory {
     state: Mutex<MemoryState>,
-    /// Bytes of the device's budget that it may keep alive.
     share: OnceLock<u64>,
 }
 
@@ -46,13 +43,13 @@ struct MemoryState {
     kept: VecDeque<Entry>,
     left: VecDeque<Entry>,
     operations: u64,
-    /// Upper bound on the bytes of tensors that only these values keep alive, apart from tensors that the program held
-    /// at the last count.
+    /// Upper bound on the bytes that only these values keep alive, without tensors that the program held at the last
+    /// count.
     bytes: u64,
     needed: FxHashMap<u64, SmallVec<[u32; 4]>>,
 }
 
-/// A value. The newest of an evaluation carries the operations and bytes of all.
+/// A value; the newest of an evaluation carries the operations and bytes of all.
 struct Entry {
     node: Weak<Node>,
     operations: u64,
@@ -64,12 +61,11 @@ impl Memory {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Nodes of a graph that were needed after an evaluation left them.
     pub(crate) fn needed(&self, graph: u64) -> SmallVec<[u32; 4]> {
         self.lock().needed.get(&graph).cloned().unwrap_or_default()
     }
 
-    /// Notes whether a value that was left, or written because of a note, was needed.
+    /// Notes if a value that was left, or written because of a note, was needed.
     pub(crate) fn note(&self, lesson: Lesson, is_needed: bool) {
         let needed = &mut self.lock().needed;
         if needed.len() >= MOST_GRAPHS {
@@ -83,7 +79,6 @@ impl Memory {
         }
     }
 
-    /// Notes a read of a value that was written because of a note.
     pub(crate) fn note_read(&self, node: &Node) {
         let lesson = node.lock().lesson.take();
         if let Some(lesson) = lesson {
@@ -91,7 +86,7 @@ impl Memory {
         }
     }
 
-    /// Adds values of one evaluation that keep their inputs. If there are too many, the oldest drop theirs.
+    /// Adds values that keep their inputs. If there are too many, the oldest drop theirs.
     pub(crate) fn keep<'n>(&self, nodes: impl Iterator<Item = &'n Arc<Node>>, operations: u64, bytes: u64) {
         let mut gone: SmallVec<[Entry; 4]> = SmallVec::new();
         let mut state = self.lock();
@@ -104,7 +99,6 @@ impl Memory {
         if state.kept.len() == before {
             return;
         }
-        // Shared operations and bytes count with the last value.
         if let Some(last) = state.kept.back_mut() {
             (last.operations, last.bytes) = (operations, bytes);
         }
@@ -118,7 +112,6 @@ impl Memory {
         gone.iter().for_each(Entry::forget);
     }
 
-    /// Adds held values that one evaluation computed and did not write.
     pub(crate) fn leave<'n>(&self, nodes: impl Iterator<Item = &'n Arc<Node>>, bytes: u64) {
         let mut entries = nodes.map(Entry::new).peekable();
         if entries.peek().is_none() {
@@ -139,8 +132,7 @@ impl Memory {
     /// Makes room before an evaluation.
     ///
     /// While more than `limit` bytes are kept alive, the oldest kept values drop their inputs; then `evaluate` computes
-    /// the oldest left values. It also computes these while there are too many. Does nothing within a capture, which
-    /// would record such an evaluation.
+    /// the oldest left values, also while there are too many. Does nothing within a capture, which would record this.
     pub(crate) fn trim(&self, device: &Device, limit: u64, evaluate: impl Fn(&Arc<Node>)) {
         let share = || device.memory_report().budget_bytes.map_or(u64::MAX, |budget| budget / SHARE);
         let most = limit.min(*self.share.get_or_init(share));
@@ -175,7 +167,7 @@ impl MemoryState {
         Some(entry)
     }
 
-    /// Counts the bytes that only these values keep alive; true if at most `most`.
+    /// True if at most `most` bytes are kept alive by these values only.
     fn counted(&mut self, most: u64) -> bool {
         let is_kept = |entry: &Entry| entry.node.upgrade().is_some_and(|node| node.lock().kept);
         self.kept.retain(is_kept);

@@ -1,8 +1,8 @@
-//! Finds numbers that vary between otherwise equal graphs: sizes that a program passes as numbers.
+//! Reports numbers that vary between otherwise equal graphs: sizes passed as numbers.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Number of versions from which on a sequence is reported.
+/// Versions from which on a sequence is reported.
 const MANY: usize = 8;
 
 /// Numbers of sources, grouped by the sources without their numbers.
@@ -15,13 +15,12 @@ impl Numbers {
     pub(crate) fn add(&mut self, text: &str) {
         let (skeleton, numbers) = split(text);
         let versions = self.sequences.entry(skeleton).or_default();
-        // More versions add no information.
         if versions.len() < 64 && !versions.contains(&numbers) {
             versions.push(numbers);
         }
     }
 
-    /// For each sequence of many versions, the line with the varying number.
+    /// Line with the varying number, for each sequence of many versions.
     pub(crate) fn varying(&self) -> Vec<String> {
         let mut found: Vec<String> =
             self.sequences.iter().filter_map(|(text, versions)| varying(text, versions)).collect();
@@ -56,7 +55,7 @@ fn varying(skeleton: &str, versions: &[Vec<u64>]) -> Option<String> {
     None
 }
 
-/// Replaces the numbers of a source by `#` and returns both. The function's name, a checksum of the rest, is left out.
+/// A source with `#` for its numbers, and these, without the function's name, a checksum.
 fn split(text: &str) -> (String, Vec<u64>) {
     let mut skeleton = String::with_capacity(text.len());
     let mut numbers = vec![];

@@ -10,9 +10,9 @@ use crate::pattern::FusionPattern;
 pub struct FusionStats {
     /// Kernels of several operations that ran.
     pub applied: u64,
-    /// Graphs that the compiler failed on, and that ran unfused.
+    /// Graphs that the compiler failed on; they ran unfused.
     pub failed: u64,
-    /// The compiler's message about the last failure.
+    /// Compiler's message about the last failure.
     pub last_failure: Option<String>,
     /// `applied` by kind.
     pub by_pattern: BTreeMap<FusionPattern, u64>,
@@ -20,15 +20,15 @@ pub struct FusionStats {
     pub evaluations: u64,
     /// Evaluated operations.
     pub operations: u64,
-    /// Their dispatches, as planned for common sizes.
+    /// Dispatches, as planned for common sizes.
     pub launches: u64,
-    /// Dispatches saved compared to a kernel for each operation.
+    /// Dispatches saved against one kernel per operation.
     pub launches_saved: u64,
-    /// Bytes of intermediates that were neither written nor read.
+    /// Bytes of intermediates that were not stored.
     pub bytes_saved: u64,
     /// Evaluations with a known graph.
     pub hits: u64,
-    /// Evaluations whose function was not known.
+    /// Evaluations without a known function.
     pub misses: u64,
     /// Compiled functions.
     pub compiled: u64,
@@ -36,7 +36,7 @@ pub struct FusionStats {
     pub compile_time: Duration,
     /// Bytes of compiled code in the process.
     pub code_bytes: u64,
-    /// Functions of the process that were dropped because of the limit ([`set_code_limit`](crate::set_code_limit)).
+    /// Functions of the process dropped beyond the limit ([`set_code_limit`](crate::set_code_limit)).
     pub dropped: u64,
     /// Weights that [`FusionConfig::quantize_weights`](crate::FusionConfig::quantize_weights) left unchanged, with
     /// reasons; at most 64.
@@ -53,14 +53,14 @@ pub struct FusionStats {
 pub struct FusionStatsSummary {
     /// Kernels of several operations that ran.
     pub total_fusions: u64,
-    /// Mean of the measured speed-ups; `None` without measurements.
+    /// Mean measured speed-up; `None` without measurements.
     pub average_speedup: Option<f32>,
     /// Kinds of fusion that ran.
     pub patterns_used: Vec<FusionPattern>,
 }
 
 impl FusionStats {
-    /// Totals, and the mean speed-up.
+    /// Totals and the mean speed-up.
     pub fn summary(&self) -> FusionStatsSummary {
         let speedups: Vec<f32> = self.measured.values().flatten().copied().collect();
         let average = speedups.iter().sum::<f32>() / speedups.len() as f32;

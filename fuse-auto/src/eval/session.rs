@@ -21,7 +21,6 @@ pub(crate) struct Limits {
     pub(crate) bytes: u64,
 }
 
-/// State that lazy tensors attach to a device.
 pub(crate) struct Session {
     config: RwLock<Arc<FusionConfig>>,
     operations: AtomicU32,
@@ -55,7 +54,7 @@ impl Session {
         device.attached::<Self>()
     }
 
-    /// Limits of pending work. `with_config` does not change them: recording would have to look it up.
+    /// Limits of pending work, which `with_config` leaves: recording would have to look it up.
     pub(crate) fn limits(&self) -> Limits {
         Limits { operations: self.operations.load(Ordering::Relaxed), bytes: self.bytes.load(Ordering::Relaxed) }
     }
@@ -69,7 +68,7 @@ impl Session {
     }
 }
 
-/// Sets the configuration of later evaluations on a device.
+/// Configures later evaluations on a device.
 pub fn configure(device: &Device, config: FusionConfig) {
     let auto = Session::of(device);
     auto.operations.store(config.max_pending.max(1), Ordering::Relaxed);
@@ -77,8 +76,8 @@ pub fn configure(device: &Device, config: FusionConfig) {
     *auto.config.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(config);
 }
 
-/// Runs `work` with another configuration for evaluations of this thread on a device. Limits of pending work stay those
-/// of [`configure`].
+/// Runs `work` with another configuration for this thread's evaluations on a device. The limits of pending work stay
+/// those of [`configure`].
 pub fn with_config<R>(device: &Device, config: FusionConfig, work: impl FnOnce() -> R) -> R {
     struct Guard;
 

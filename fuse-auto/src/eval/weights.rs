@@ -1,7 +1,7 @@
 //! Quantization of weights that products read.
 //!
-//! A weight is quantized when a graph first reads it as the right operand of products only; the result is kept with its
-//! values. A weight that other operations read, or that cannot be quantized, stays unchanged and is reported.
+//! A weight is quantized when a graph first reads it as the right operand of products only, and keeps the result.
+//! Weights that other operations read, or that cannot be quantized, stay unchanged and are reported.
 
 use fuse_artifact::DType;
 
@@ -18,7 +18,7 @@ use crate::{
     trace::Trace,
 };
 
-/// Replaces weights by quantized ones where products read them. Returns the weights left unchanged, with reasons.
+/// Quantizes weights where products read them. Returns the unchanged ones, with reasons.
 ///
 /// # Errors
 /// Those of the device; in browsers always.
@@ -52,7 +52,7 @@ pub(crate) fn quantize(trace: &mut Trace, by: WeightQuantization) -> Result<Vec<
     Ok(left)
 }
 
-/// The summed axis of a float matrix that is only the right operand of products, all transposed or none.
+/// Summed axis of a float matrix that is only the right operand of products, all transposed or none.
 fn summed_axis(trace: &Trace, readers: &[Vec<(usize, usize)>], leaf: usize) -> Option<usize> {
     let node = &trace.nodes[leaf];
     let rank = node.shape.len();
@@ -84,7 +84,7 @@ fn quantized(node: &Node, value: &Value, by: WeightQuantization) -> Result<Resul
     }
     let data = match RawQuantized::quantize_blocking(by.packing, tensor, &by.scheme) {
         Ok(quantized) => Ok(Data::Quantized(quantized)),
-        // An error of values or shape, which a retry would repeat.
+        // A retry would repeat an error of values or shape.
         Err(error @ fuse_runtime::Error::Quantized { .. }) => Err(error.to_string()),
         Err(error) => return Err(error.into()),
     };

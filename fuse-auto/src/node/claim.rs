@@ -1,6 +1,5 @@
 //! Claims: one thread evaluates a value while others wait for it.
 
-/// A running evaluation.
 #[derive(Debug, Default)]
 pub(crate) struct Claim {
     #[cfg(not(target_arch = "wasm32"))]

@@ -1,7 +1,7 @@
-//! Provenance of evaluated values whose inputs were dropped.
+//! Provenance of evaluated values whose inputs were dropped, so that gradients miss no path through them.
 //!
-//! A gradient that reaches such a value must not miss a path through it. An origin lists the values that an evaluation
-//! read and shares their origins, so its cost depends on the values read, not on the history.
+//! An origin lists the values that an evaluation read and shares their origins, so its cost does not grow with the
+//! history.
 
 use std::{
     ptr,
@@ -12,7 +12,6 @@ use rustc_hash::FxHashSet;
 
 type Source<N> = (Weak<N>, Option<Arc<Origin<N>>>);
 
-/// The values that an evaluation read.
 #[derive(Debug)]
 pub(crate) struct Origin<N> {
     read: Vec<Source<N>>,
@@ -20,8 +19,8 @@ pub(crate) struct Origin<N> {
     depth: u32,
 }
 
-/// Depth at which an origin is flattened and dead values are left out. It bounds the history of endless loops and the
-/// recursion of drops.
+/// Depth at which an origin is flattened, without dead values. Bounds the history of endless loops and the recursion of
+/// drops.
 const MOST_DEPTH: u32 = 256;
 
 impl<N> Origin<N> {
@@ -47,7 +46,7 @@ impl<N> Origin<N> {
         Self { read, depth: 0 }
     }
 
-    /// Visits all values until `see` returns false.
+    /// Stops when `see` returns false.
     fn visit(&self, mut see: impl FnMut(&Weak<N>) -> bool) {
         let mut seen: FxHashSet<*const Self> = FxHashSet::default();
         let mut left = vec![self];
@@ -61,7 +60,6 @@ impl<N> Origin<N> {
         }
     }
 
-    /// The first of `values` that it contains.
     pub(crate) fn first_of<'n>(&self, values: &[&'n Arc<N>]) -> Option<&'n Arc<N>> {
         let mut found = None;
         self.visit(|node| {

@@ -26,7 +26,6 @@ impl Value {
         Self { data, writes }
     }
 
-    /// True if its memory was written to since an operation recorded `recorded` writes.
     pub(crate) fn changed_since(&self, recorded: u64) -> bool {
         let known = if recorded == PENDING { self.writes } else { recorded };
         self.data.writes() != known
@@ -48,7 +47,7 @@ impl Data {
         }
     }
 
-    /// Bytes that are freed when the record drops it; 0 if another owner exists.
+    /// Bytes freed when the record drops it.
     pub(crate) fn own_bytes(&self) -> u64 {
         match self {
             Self::Tensor(tensor) if tensor.lease_holders() == 1 => tensor.bytes(),
@@ -57,12 +56,10 @@ impl Data {
     }
 }
 
-/// A quantized weight, with the configuration and write count it was made for.
 #[cfg_attr(target_arch = "wasm32", allow(dead_code, reason = "a page cannot make it"))]
 #[derive(Clone)]
 pub(crate) struct QuantizedWeight {
     pub(crate) by: WeightQuantization,
     pub(crate) writes: u64,
-    /// The quantized values, or the reason why there are none.
     pub(crate) data: Result<Data, String>,
 }

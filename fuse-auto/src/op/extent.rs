@@ -1,4 +1,4 @@
-//! Sizes of an operation, in terms of the extents of its inputs.
+//! Sizes of an operation, in terms of its inputs' extents.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Operator {

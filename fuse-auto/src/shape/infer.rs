@@ -1,7 +1,7 @@
-//! Shape inference: the shape of each operation's result.
+//! Shape inference, generic over extents.
 //!
-//! Generic over extents: numbers when an operation is recorded, symbolic sizes when its source is written. Numbers
-//! reject shapes that do not fit; symbols unify extents that must be equal.
+//! Numbers, at recording, reject shapes that do not fit. Symbols, when the source is written, unify extents that must
+//! be equal.
 
 use fuse_runtime::MAX_RANK;
 use smallvec::{SmallVec, smallvec};
@@ -11,7 +11,6 @@ use crate::op::{
     extent::{Extent, Operator},
 };
 
-/// A kind of extents, with the facts known about them.
 pub(crate) trait Space {
     type Size: Clone;
 
@@ -23,14 +22,13 @@ pub(crate) trait Space {
     fn add(&mut self, a: &Self::Size, b: &Self::Size) -> Self::Size;
     fn sub(&mut self, a: &Self::Size, b: &Self::Size) -> Self::Size;
     fn mul(&mut self, a: &Self::Size, b: &Self::Size) -> Self::Size;
-    /// The exact quotient, if `parts` divides `whole`.
+    /// Exact quotient, if any.
     fn part(&mut self, whole: &Self::Size, parts: &Self::Size) -> Option<Self::Size>;
     fn at_most(&mut self, a: &Self::Size, b: &Self::Size) -> bool;
     fn same_elements(&mut self, have: &[Self::Size], want: &[Self::Size]) -> bool;
     fn text(&self, size: &Self::Size) -> String;
 }
 
-/// A shape that an operation does not accept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ShapeError {
     pub(crate) message: String,
@@ -51,7 +49,7 @@ fn copied<T: Clone>(shape: &[T]) -> Dims<T> {
     shape.iter().cloned().collect()
 }
 
-/// The shape of a result. `inputs` has the shapes of all inputs; numbers have rank 0.
+/// Shape of a result. `inputs` has the shapes of all inputs; numbers have rank 0.
 pub(crate) fn infer<S: Space>(op: &Op, inputs: &Shapes<'_, S>, space: &mut S) -> Inferred<S> {
     let shape = infer_any(op, inputs, space)?;
     if shape.len() > MAX_RANK {
@@ -215,7 +213,7 @@ fn infer_any<S: Space>(op: &Op, inputs: &Shapes<'_, S>, space: &mut S) -> Inferr
             }
             Ok(rows)
         }
-        // `infer_node` passes the shape of the value to differentiate with respect to.
+        // `infer_node` passes the shape of the differentiated value.
         Op::Part(_) => Ok(copied(x)),
     }
 }
@@ -364,7 +362,7 @@ fn equal_parts<S: Space>(name: &str, whole: &S::Size, parts: &S::Size, space: &m
     }
 }
 
-/// Concatenation along an axis; of a stack, where `axis` is out of range, the common shape.
+/// Concatenated shape. An `axis` out of range stands for a stack and gives the common shape.
 fn concat<S: Space>(name: &str, pieces: &Shapes<'_, S>, axis: usize, space: &mut S) -> Inferred<S> {
     let mut shape = copied(pieces[0]);
     for piece in &pieces[1..] {

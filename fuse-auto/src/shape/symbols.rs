@@ -1,8 +1,7 @@
-//! Symbolic extents: every axis of an argument and every size argument has a symbol; operations unify symbols that must
-//! be equal.
+//! Symbolic extents: a symbol for every axis of an argument and every size argument. Operations unify symbols.
 //!
-//! Some relations cannot be written in the language, such as half of an unknown extent or equal sums. Their symbols
-//! become numbers; the function then serves these extents only, which [`Required`] states.
+//! The language cannot write some relations, such as half of an unknown extent or equal sums. Their symbols become
+//! numbers; the function then serves these extents only, as [`Required`] states.
 
 use fuse_artifact::{Size, SymbolId};
 
@@ -11,14 +10,12 @@ use crate::shape::infer::Space;
 #[derive(Default)]
 pub(crate) struct Symbols {
     values: Vec<u64>,
-    /// Size that each symbol was unified with.
     bound: Vec<Option<Size>>,
     axes: usize,
-    /// Assumptions about the extents of arguments.
     pub(crate) required: Vec<Required>,
 }
 
-/// An assumption of a function, in terms of the symbols of its arguments.
+/// Assumption of a function, in terms of its arguments' symbols.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Required {
     Is(SymbolId, u64),
@@ -29,7 +26,6 @@ pub(crate) enum Required {
 }
 
 impl Required {
-    /// True if it holds for these values of the symbols.
     pub(crate) fn holds(&self, values: &[u64]) -> bool {
         match self {
             Self::Is(symbol, value) => values.get(usize::from(*symbol)) == Some(value),
@@ -40,7 +36,7 @@ impl Required {
 }
 
 impl Symbols {
-    /// The extent of an argument's axis; an extent of 1 is no symbol.
+    /// Extent of an argument's axis; 1 is no symbol.
     pub(crate) fn axis(&mut self, value: usize) -> Size {
         let symbol = self.values.len() as SymbolId;
         self.values.push(value as u64);
@@ -56,12 +52,11 @@ impl Symbols {
         Size::symbol((self.values.len() - 1) as SymbolId)
     }
 
-    /// The position among the size arguments; `None` for an axis.
+    /// Position among the size arguments; `None` for an axis.
     pub(crate) fn argument_position(&self, symbol: SymbolId) -> Option<usize> {
         usize::from(symbol).checked_sub(self.axes)
     }
 
-    /// The size with all unified symbols substituted.
     pub(crate) fn resolved(&self, size: &Size) -> Size {
         let mut sum = Size::default();
         for term in size.terms.iter() {
@@ -107,7 +102,7 @@ impl Symbols {
         self.bound[usize::from(symbol)] = Some(size);
     }
 
-    /// Unifies two products by one symbol after removing common factors, if possible.
+    /// Unifies products by one symbol, after removing common factors.
     fn unify_products(&mut self, a: &Size, b: &Size) -> bool {
         let ([left], [right]) = (&*a.terms, &*b.terms) else { return false };
         let (mut one, mut other, mut common) = (left.symbols.to_vec(), right.symbols.to_vec(), vec![]);
@@ -137,7 +132,6 @@ impl Symbols {
             return true;
         }
         let pairs = [(a.clone(), b.clone()), (b.clone(), a.clone())];
-        // Bind the later symbol to the earlier one.
         let mut best: Option<(SymbolId, Size)> = None;
         for (one, other) in pairs {
             if let Some(symbol) = one.as_symbol().filter(|symbol| !mentions(&other, *symbol))
@@ -233,7 +227,7 @@ impl Space for Symbols {
     }
 }
 
-/// Both sizes without common terms: `A + 1` equals `B + 1` if `A` equals `B`.
+/// Sizes without common terms: `A + 1` equals `B + 1` if `A` equals `B`.
 fn without_common(a: &Size, b: &Size) -> (Size, Size) {
     let more = |a: &Size, b: &Size| Size {
         terms: a.sub(b).terms.iter().filter(|term| term.coefficient > 0).cloned().collect::<Vec<_>>().into(),

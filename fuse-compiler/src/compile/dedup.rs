@@ -1,6 +1,6 @@
-//! Deduplicates groups that differ only in tensor bindings, such as a network's layers or plans of one function.
+//! Deduplicates groups that differ only in tensor bindings, such as a network's layers.
 //!
-//! Shaders name tensors by their role in the kernel, so equal groups share their variants.
+//! Shaders name tensors by role, so equal groups share variants.
 
 use std::{
     collections::HashMap,
@@ -16,7 +16,6 @@ use crate::{
 
 #[derive(Default)]
 pub(super) struct GroupDedup {
-    /// Distinct groups by a hash of their canonical form.
     firsts: HashMap<u64, Vec<First>>,
 }
 
@@ -26,15 +25,14 @@ struct First {
 }
 
 pub(super) struct DedupEntry {
-    /// First equal group, possibly itself.
+    /// First equal group.
     pub first: usize,
-    /// Tensors in an order shared by equal groups.
+    /// Tensors in a shared order.
     pub slots: Vec<Slot>,
 }
 
 impl GroupDedup {
-    /// Looks up the group of request `at`; those of all earlier requests must have been looked up. `fits` tells the
-    /// earlier requests with equal options.
+    /// Looks up the group of request `at`, after all earlier ones. `fits` tells earlier requests with equal options.
     pub(super) fn find(&mut self, at: usize, group: &Group, fits: impl Fn(usize) -> bool) -> DedupEntry {
         let (canonical, slots) = canonical(group);
         let mut hasher = DefaultHasher::new();
@@ -51,7 +49,7 @@ impl GroupDedup {
     }
 }
 
-/// Canonical form of a group with numbered tensors, without names and nodes, and the numbered tensors.
+/// A group with numbered tensors, without names and nodes, and these tensors.
 fn canonical(group: &Group) -> (Group, Vec<Slot>) {
     let mut group = Group { name: String::new(), nodes: vec![], ..group.clone() };
     let mut slots: Vec<Slot> = vec![];
@@ -86,7 +84,7 @@ pub(super) fn rebind_slots(variants: &[Variant], from: &[Slot], to: &[Slot]) -> 
     }
     let passes = variants.iter_mut().flat_map(|variant| variant.passes.to_mut());
     for binding in passes.flat_map(|pass| pass.bindings.to_mut()) {
-        // Scratch buffers between passes are no tensors of a group.
+        // Scratch buffers are no tensors of a group.
         if let Some(at) = from.iter().position(|slot| *slot == binding.slot) {
             binding.slot = to[at];
         }
@@ -133,7 +131,7 @@ mod tests {
         let firsts: Vec<usize> =
             groups().enumerate().map(|(at, group)| alike.find(at, group, |_| true).first).collect();
         let distinct = firsts.iter().enumerate().filter(|(at, first)| at == *first).count();
-        // Layers are equal except for the last, which has another scalar.
+        // The last layer has another scalar.
         assert!(distinct < firsts.len(), "{firsts:?}");
     }
 }

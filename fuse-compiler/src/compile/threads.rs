@@ -1,4 +1,4 @@
-//! Parallel map over all cores, for rustc's single-threaded expansion and for run-time compilation.
+//! Parallel map over all cores.
 
 use std::{
     panic::resume_unwind,
@@ -6,16 +6,15 @@ use std::{
     thread,
 };
 
-/// Maps items in parallel, keeping their order. Starting a thread pays from `per_thread` items on; browsers use one
-/// thread.
+/// Maps in parallel, keeping order. A thread pays from `per_thread` items on; browsers use one.
 pub(super) fn map<T: Sync, R: Send>(items: &[T], per_thread: usize, work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let most = items.len() / per_thread;
-    // Asking the system takes as long as a small kernel does.
+    // The query takes as long as a small kernel.
     let threads = if most < 2 { 1 } else { thread::available_parallelism().map_or(1, usize::from).min(most) };
     if threads < 2 {
         return items.iter().map(work).collect();
     }
-    // Threads take items one by one, since their costs differ much.
+    // One by one, since costs differ much.
     let next = AtomicUsize::new(0);
     let share = || {
         let mut done = vec![];

@@ -1,4 +1,4 @@
-//! Validates emitted shaders with naga, each distinct one once.
+//! Validates each distinct shader once.
 
 use std::{borrow::Cow, collections::HashSet};
 
@@ -7,7 +7,7 @@ use fuse_artifact::{Kernel, Variant};
 use super::{CompileError, threads};
 use crate::validate::{self, Valid};
 
-/// Minimum shaders per thread: validating one takes about as long as starting a thread.
+/// Minimum per thread: validating a shader takes about as long as starting one.
 const SHADERS_PER_THREAD: usize = 4;
 
 pub(super) fn validate_kernels<'k>(
@@ -32,6 +32,6 @@ pub(super) fn validate_kernels<'k>(
         valid.add(text, variant.features);
         Ok(())
     };
-    // Most of an expansion's time. Reports the first error in shader order, for determinism.
+    // Most of an expansion's time. The first error in shader order is deterministic.
     threads::map(&shaders, SHADERS_PER_THREAD, validate).into_iter().collect()
 }

@@ -1,4 +1,4 @@
-//! Variants of kernels: a shader for each schedule of a group's family.
+//! Variants: a shader for each schedule of a group's family.
 
 use std::iter;
 
@@ -19,13 +19,13 @@ use crate::{
     wgsl::{self, names::Names},
 };
 
-/// Minimum shaders per thread. A shader takes about 70 µs; on busy cores a new thread may wait some milliseconds.
+/// Minimum per thread. A shader takes about 70 µs; on busy cores a new thread may wait some milliseconds.
 const TEXTS_PER_THREAD: usize = 32;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum FamilyScope {
     Full,
-    /// The last schedule only, for rare shapes: any size and stride.
+    /// Last schedule only, for rare shapes: any size and stride.
     FallbackOnly,
 }
 
@@ -34,14 +34,13 @@ pub(super) struct VariantRequest<'a> {
     pub scope: FamilyScope,
     /// Schedule override in the program.
     pub schedule: Option<&'a ScheduleOverride>,
-    /// Limits variants to adapters with these features, plus the last one, which runs on any adapter.
+    /// Limits variants to these features, plus the last one, which runs on any adapter.
     pub features: Option<Features>,
 }
 
-/// Writes one variant; `None` if it would exceed the binding limit.
+/// `None` if the variant would exceed the binding limit.
 type Writer<'a> = Box<dyn Fn() -> Option<Variant> + Send + Sync + 'a>;
 
-/// Variants of each group, best first. Equal groups share theirs.
 pub(super) fn variants(wanted: &[VariantRequest<'_>], dialect: Dialect) -> Vec<Vec<Variant>> {
     let mut alike = GroupDedup::default();
     let known: Vec<DedupEntry> = wanted

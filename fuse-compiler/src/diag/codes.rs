@@ -1,10 +1,10 @@
-//! Catalogue of diagnostics: stable id, name of the failing program in `tests/ui/diagnostics`, title.
+//! Catalogue of diagnostics: id, failing program in `tests/ui/diagnostics`, title.
 
 use super::Severity;
 
 macro_rules! catalog {
     ($($variant:ident = $id:literal $name:literal $title:literal,)*) => {
-        /// Entry of the catalogue of diagnostics.
+        /// Catalogue entry.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         pub enum Code { $(#[doc = $title] $variant,)* }
 
@@ -31,7 +31,6 @@ macro_rules! catalog {
 }
 
 catalog! {
-    // Grammar of a block and of signatures.
     SyntaxError = "F001" "syntax_error" "the tokens are not valid syntax",
     EmptyBlock = "F002" "empty_block" "`fuse!` was given nothing to compile",
     ExpectedFunction = "F003" "expected_function" "a block holds functions only",
@@ -42,7 +41,6 @@ catalog! {
     UnknownAttribute = "F008" "unknown_attribute" "an attribute that `fuse!` does not know",
     BadSchedule = "F009" "bad_schedule" "a malformed `#[schedule(…)]`",
 
-    // Names and types in signatures.
     UnknownType = "F010" "unknown_type" "an element type that does not exist",
     UnsupportedType = "F011" "unsupported_type" "a Rust type that kernels cannot hold",
     MissingBound = "F013" "missing_bound" "a generic element type without a bound",
@@ -62,7 +60,6 @@ catalog! {
     TooLarge = "F027" "too_large" "a function that grows too large when calls are inlined",
     BadConstant = "F028" "bad_constant" "a constant whose value the macro cannot read",
 
-    // Rust syntax that the language lacks.
     IfExpression = "F030" "if_expression" "`if` and `match` in a body",
     LoopExpression = "F031" "loop_expression" "loops in a body",
     MethodCall = "F032" "method_call" "method calls and fields in a body",
@@ -78,13 +75,11 @@ catalog! {
     UnsupportedLiteral = "F042" "unsupported_literal" "a literal that is not a number or a truth value",
     UnexpectedList = "F043" "unexpected_list" "a bracketed list where a value is expected",
 
-    // Names in bodies.
     UnknownVariable = "F050" "unknown_variable" "a name that is not bound",
     UnknownOperation = "F051" "unknown_operation" "a call of something that does not exist",
     DimensionAsValue = "F052" "dimension_as_value" "a dimension used as a number",
     CallOfVariable = "F053" "call_of_variable" "a call of something that is not a function",
 
-    // Calls.
     ArgumentCount = "F060" "argument_count" "too few or too many arguments",
     UnknownOption = "F061" "unknown_option" "a named argument that the operation does not have",
     DuplicateOption = "F062" "duplicate_option" "a named argument given twice",
@@ -94,7 +89,6 @@ catalog! {
     ResultCount = "F066" "result_count" "the wrong number of values",
     OptionRange = "F067" "option_range" "a number outside of the range that an argument allows",
 
-    // Dtypes.
     DTypeMismatch = "F070" "dtype_mismatch" "operands of different dtypes",
     ComparisonDType = "F071" "comparison_dtype" "a comparison of different dtypes",
     FloatRequired = "F072" "float_required" "an operation that takes floats only",
@@ -111,7 +105,6 @@ catalog! {
     QuantizedOperand = "F083" "quantized_operand" "a quantized tensor where numbers are needed",
     QuantizedType = "F084" "quantized_type" "a quantized type where there can be none",
 
-    // Shapes.
     RankMismatch = "F090" "rank_mismatch" "an argument of another rank than declared",
     DimensionMismatch = "F091" "dimension_mismatch" "dimensions that differ",
     BroadcastMismatch = "F092" "broadcast_mismatch" "shapes that do not broadcast",
@@ -136,21 +129,17 @@ catalog! {
     GroupCount = "F111" "group_count" "an axis that its groups or parts do not divide",
     EmptyAxis = "F112" "empty_axis" "an index along an axis without elements",
 
-    // The expression form.
     PositiveAxis = "F120" "positive_axis" "an axis counted from the front where the rank is unknown",
     TooManyDTypes = "F121" "too_many_dtypes" "more independent dtypes than an expression may have",
     NoVariable = "F122" "no_variable" "an expression without a tensor",
 
-    // Functions of other blocks.
     BadImport = "F140" "bad_import" "a `use` that does not name functions",
     UnusedImport = "F141" "unused_import" "an import that no function of the block calls",
     ImportCollision = "F142" "import_collision" "an import with the name of something else",
     ImportVersion = "F143" "import_version" "an import that another version of `fuse!` compiled",
 
-    // Other ways to run.
     NotInWebNn = "F150" "not_in_webnn" "an operation of a `#[webnn]` function that WebNN lacks",
 
-    // Gradients.
     GradientPath = "F160" "gradient_path" "a gradient to which no differentiable path leads",
     GradientOf = "F161" "gradient_of" "a gradient of something that is not one float",
     GradientWrt = "F162" "gradient_wrt" "a gradient with respect to something that has none",
@@ -160,7 +149,6 @@ catalog! {
     DifferentiableResult = "F166" "differentiable_result" "a `#[differentiable]` function without a float result",
     DifferentiablePath = "F167" "differentiable_path" "a parameter of `#[differentiable]` to which no differentiable path leads",
 
-    // Updates of parameters.
     UpdateTarget = "F170" "update_target" "an assignment to something that cannot be updated",
     UpdateTwice = "F171" "update_twice" "a parameter that is updated twice",
     UpdateMissing = "F172" "update_missing" "a parameter of type `&mut` that nothing is assigned to",
@@ -170,7 +158,7 @@ catalog! {
 }
 
 impl Code {
-    /// Severity: errors stop the compilation, warnings do not.
+    /// Only errors stop the compilation.
     pub const fn severity(self) -> Severity {
         match self {
             Self::UnusedParameter | Self::UnusedLet | Self::UnusedImport => Severity::Warning,

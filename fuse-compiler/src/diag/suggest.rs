@@ -1,6 +1,6 @@
-//! "Did you mean": finds the candidate closest to a misspelled name.
+//! "Did you mean": the candidate closest to a misspelled name.
 
-/// Candidate closest to `name`, if close enough. A short word must begin alike: `asin` is not a misspelled `sin`.
+/// Closest candidate. A short word must begin alike: `asin` is not a misspelled `sin`.
 pub(crate) fn suggest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let limit = (name.chars().count() / 3).max(1);
     candidates
@@ -17,8 +17,7 @@ fn same_start(a: &str, b: &str) -> bool {
     a.chars().next().map(|c| c.to_ascii_lowercase()) == b.chars().next().map(|c| c.to_ascii_lowercase())
 }
 
-/// Optimal string alignment distance: insertions, deletions, substitutions, swaps of neighbors. Ignores case, so that
-/// `ReLU` finds `relu`.
+/// Optimal string alignment distance: insertions, deletions, substitutions, swaps of neighbors. Ignores case.
 fn distance(a: &str, b: &str) -> usize {
     let a: Vec<char> = a.to_lowercase().chars().collect();
     let b: Vec<char> = b.to_lowercase().chars().collect();

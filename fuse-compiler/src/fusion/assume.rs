@@ -1,10 +1,8 @@
 //! Assumptions of the expression form: broadcasts do not enlarge products or reduced rows.
 //!
-//! Its ranks and extents are unknown at compile time, so `matmul(x, w) + b` might repeat the product along `b`, and
-//! `softmax(x) * y` the rows along `y`. The consumer then is no epilogue. Likewise
-//! `matmul(softmax(matmul(q, transpose(k))), v)` might repeat scores along the batch axes of `v` and be no attention.
-//! This is rare. The function therefore compiles twice: under the assumption, checked at launch, and for all other
-//! shapes.
+//! Extents are unknown at compile time, so `matmul(x, w) + b` might repeat the product along `b`: the consumer then is
+//! no epilogue. Likewise `softmax(x) * y` might repeat rows, and batch axes of `v` the scores of an attention. The
+//! function compiles twice: under the assumption, checked at launch, and for all other shapes.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -15,9 +13,9 @@ use crate::{
     graph::{Graph, Node, NodeId, Op},
 };
 
-/// Assumes that broadcasts enlarge no product and no value computed from reduced rows.
+/// Assumes that broadcasts enlarge no product and no value of reduced rows.
 ///
-/// Returns the rewritten graph and the checks it requires, or `None` if there is nothing to assume.
+/// Returns the rewritten graph and its checks; `None` if there is nothing to assume.
 pub fn products_keep_their_shape(graph: &Graph) -> Option<(Graph, Vec<Check>)> {
     let replaced = enlarged_extents(graph);
     if replaced.is_empty() {
@@ -32,8 +30,7 @@ pub fn products_keep_their_shape(graph: &Graph) -> Option<(Graph, Vec<Check>)> {
     Some((rewrite(graph, &replaced), checks.collect()))
 }
 
-/// Extents that broadcasting a product or reduction may enlarge, or repeating attention weights along batches of
-/// values. Maps each to the extent before. Reduced axes have extent 1 and do not count.
+/// Extents that a broadcast may enlarge, with the extent before. Reduced axes have extent 1 and do not count.
 fn enlarged_extents(graph: &Graph) -> BTreeMap<SymbolId, Size> {
     let mut replaced: BTreeMap<SymbolId, Size> = BTreeMap::new();
     let mut from_product = vec![false; graph.nodes.len()];
@@ -77,7 +74,6 @@ fn substitute_one(size: &Size, symbol: SymbolId, by: &Size) -> Size {
     sum
 }
 
-/// Replaces extents and removes broadcasts that become no-ops.
 fn rewrite(graph: &Graph, replaced: &BTreeMap<SymbolId, Size>) -> Graph {
     let mut nodes: Arena<Node> = Arena::default();
     let mut moved: Vec<NodeId> = Vec::with_capacity(graph.nodes.len());
@@ -115,7 +111,6 @@ mod tests {
         span::Span,
     };
 
-    /// Two parameters `x` and `y` of rank 2, with symbols x.0, x.1, y.0, y.1 and their broadcasts.
     fn graph() -> Graph {
         let axes = (0..2u16).flat_map(|param| (0..2u8).map(move |axis| SymbolSource::Axis { param, axis }));
         let both = |axis: u16| SymbolSource::Broadcast(vec![Size::symbol(axis), Size::symbol(axis + 2)].into());
@@ -152,7 +147,6 @@ mod tests {
         symbols.map(Size::symbol).to_vec()
     }
 
-    /// `mean(x / broadcast(sum(x)) * y)` over all elements.
     fn normalized() -> Graph {
         let mut g = graph();
         let [x, y] = [0, 1].map(|index| g.nodes.handles().nth(index).expect("a parameter"));

@@ -1,7 +1,7 @@
 //! Attention groups: `matmul(softmax(f(matmul(q, transpose(k)))), v)` for any pointwise `f`.
 //!
-//! Input: a graph. Output: its [`Pattern`]s with their [`Group`]s, which compute scores, softmax and weighted sum
-//! without storing scores. Not here: the choice of patterns (planner), schedules, shaders.
+//! Input: a graph. Output: its [`Pattern`]s with their [`Group`]s, which never store scores. Not here: choice of
+//! patterns (planner), schedules, shaders.
 
 use std::collections::BTreeSet;
 
@@ -20,16 +20,15 @@ use crate::graph::{Graph, NodeId, Op, TensorType, softmax::Softmax};
 /// The attentions of a graph.
 #[derive(Clone, Debug, Default)]
 pub struct Recognized {
-    /// Attentions that become kernels, in order of their outputs.
+    /// Attentions that become kernels, by output.
     pub patterns: Vec<Pattern>,
     /// Reads that prevent other attentions.
     pub read: Vec<Read>,
 }
 
-/// Finds attentions among the live nodes, in order of their outputs.
+/// Finds attentions among the live nodes, by output.
 ///
-/// With `assumes`, sizes known only at launch may be assumed to fit a kernel ([`assumptions`]). Gradient sums in
-/// `apart` get kernels of their own.
+/// `assumes` permits run-time size checks ([`assumptions`]). Gradient sums in `apart` get kernels of their own.
 pub fn recognize(graph: &Graph, live: &BTreeSet<NodeId>, assumes: bool, apart: &BTreeSet<NodeId>) -> Recognized {
     let mut users: Vec<Vec<NodeId>> = vec![vec![]; graph.nodes.len()];
     for &node in live {
@@ -50,7 +49,7 @@ pub fn recognize(graph: &Graph, live: &BTreeSet<NodeId>, assumes: bool, apart: &
     recognized
 }
 
-/// Checks at launch that the kernel of a pattern relies on.
+/// Launch checks of a pattern's kernel.
 pub fn assumptions(graph: &Graph, pattern: &Pattern) -> Vec<Check> {
     let check = |size: Size| Check {
         relation: Relation::AtMost,
@@ -61,7 +60,7 @@ pub fn assumptions(graph: &Graph, pattern: &Pattern) -> Vec<Check> {
     pattern.unbounded(graph).into_iter().map(check).collect()
 }
 
-/// Input of the softmax along the last axis that computes `node`, if any.
+/// Input of the softmax along the last axis that computes `node`.
 pub fn scores(graph: &Graph, node: NodeId) -> Option<NodeId> {
     Softmax::find(graph, node).map(|softmax| softmax.scores)
 }
@@ -130,7 +129,6 @@ impl Context<'_> {
         !self.graph.results.contains(&node) && users.iter().all(|user| pattern.nodes.contains(user))
     }
 
-    /// Adds all nodes on paths from `product` to `node`, both included.
     fn path(&self, node: NodeId, product: NodeId, nodes: &mut BTreeSet<NodeId>) {
         let (mut found, mut pending) = (BTreeSet::from([product]), vec![node]);
         while let Some(node) = pending.pop() {
@@ -138,7 +136,7 @@ impl Context<'_> {
                 pending.extend(self.op(node).operands());
             }
         }
-        // Operands precede their users, so one pass suffices.
+        // Operands precede users, so one pass suffices.
         let mut leads = BTreeSet::from([product]);
         for node in found {
             if self.op(node).is_pointwise() && self.op(node).operands().iter().any(|x| leads.contains(x)) {
@@ -151,10 +149,10 @@ impl Context<'_> {
 
 /// Builds the group of a pattern without name and stores, and the values of `outputs` in its body.
 ///
-/// `region` holds the epilogue with the pattern's output; `stored` returns slots of readable nodes.
+/// `region` holds the epilogue; `stored` returns slots of readable nodes.
 ///
 /// # Errors
-/// If an operand, or an input of scores or epilogue, must be materialized.
+/// If an input must be materialized.
 pub fn group(
     graph: &Graph,
     uses_coordinates: &[bool],
@@ -209,7 +207,7 @@ pub fn group(
     Ok((Group { name: String::new(), kind, shape, nodes, accesses, fixed, body, stores: vec![] }, values))
 }
 
-/// True if a value depends on the row statistics, hence is one value per row.
+/// True if a value depends on the row statistics.
 pub fn is_of_row(body: &Body, value: ValueId) -> bool {
     let (mut seen, mut pending) = (BTreeSet::new(), vec![value]);
     while let Some(value) = pending.pop() {

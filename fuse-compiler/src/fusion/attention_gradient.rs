@@ -1,9 +1,8 @@
 //! Attention gradients: products whose left operand is a pointwise function of recomputed scores.
 //!
-//! Input: an attention whose scores have other readers. Output: the products as [`WeightedSums`], one per kernel, and
-//! the nodes that kernels recompute; or the reader that requires a materialized score. `grad/attention` writes
-//! gradients in this form: probabilities from scores and two statistics per row. Not here: the kernels' programs
-//! (`weighted_sum`).
+//! Input: an attention whose scores have other readers. Output: [`WeightedSums`], one per kernel, and recomputed nodes;
+//! or the reader that needs a stored score. `grad/attention` writes gradients in this form: probabilities from scores
+//! and two statistics per row. Not here: the kernels' programs (`weighted_sum`).
 
 use std::collections::BTreeSet;
 
@@ -17,12 +16,12 @@ use crate::{
 
 const MAX_PRODUCTS: usize = 2;
 
-/// Maximum sums per kernel over the same products, limited by registers.
+/// Register limit of sums per kernel over the same products.
 const MAX_SUMS: usize = 2;
 
 /// Finds the gradient of an attention whose scores have other readers.
 ///
-/// `users` are the live users of all nodes. Sums in `apart` get kernels of their own.
+/// `users` are live users by node. Sums in `apart` get kernels of their own.
 ///
 /// # Errors
 /// The value that must be stored.
@@ -36,7 +35,7 @@ pub fn find(
     let search = Search { graph, pattern };
     let mut found: Vec<Sum> = live.iter().filter_map(|&output| search.sum(output)).collect();
     let all: BTreeSet<NodeId> = found.iter().flat_map(|sum| sum.inner.iter().copied()).collect();
-    // If the other operand of a sum is recomputed, it would need storage; its readers then are outsiders.
+    // A sum with a recomputed right operand would need storage; its readers become outsiders.
     found.retain(|sum| !all.contains(&sum.values));
     let recomputed: BTreeSet<NodeId> = found.iter().flat_map(|sum| sum.inner.iter().copied()).collect();
     let outputs: BTreeSet<NodeId> = found.iter().map(|sum| sum.output).collect();
@@ -71,12 +70,11 @@ pub fn find(
     Ok(Gradient { sums, recomputed })
 }
 
-/// Two statistics per row that the gradient reads: the softmax's offset and the reciprocal of its sum. They belong
-/// together, because a schedule may use another offset than the largest score.
+/// Statistics of a row: the softmax's offset and the reciprocal of its sum. A schedule may use another offset than the
+/// largest score.
 #[derive(Default)]
 struct Numbers {
     stored: BTreeSet<NodeId>,
-    /// Nodes between them and the softmax's statistics, both included.
     nodes: BTreeSet<NodeId>,
 }
 
@@ -98,7 +96,7 @@ fn numbers_of_rows(graph: &Graph, live: &BTreeSet<NodeId>, [largest, total]: [No
     numbers
 }
 
-/// Outputs of attentions without readers whose scores the gradient of their values needs.
+/// Unread outputs of attentions whose scores the gradient of their values needs.
 pub fn unread_outputs(graph: &Graph, live: &BTreeSet<NodeId>) -> Vec<NodeId> {
     let unread = graph.nodes.iter().filter(|(id, _)| !live.contains(id));
     let outputs = unread.filter(|(_, node)| {
@@ -116,11 +114,9 @@ struct Sum {
     values: NodeId,
     products: BTreeSet<NodeId>,
     exchanged: bool,
-    /// Nodes from the products to the left operand, both included.
     inner: BTreeSet<NodeId>,
 }
 
-/// Groups sums of equal shape and orientation that share products into kernels.
 fn grouped(graph: &Graph, found: &[Sum], apart: &BTreeSet<NodeId>) -> Vec<WeightedSums> {
     let mut kernels: Vec<WeightedSums> = vec![];
     for sum in found {
@@ -192,7 +188,7 @@ impl Search<'_> {
         })
     }
 
-    /// Products behind a left operand, each with a flag for exchanged last axes, and the nodes between.
+    /// Products behind a left operand, each flagged if its last axes are exchanged, and the nodes between.
     fn leading_to(&self, lhs: NodeId) -> (BTreeSet<(NodeId, bool)>, BTreeSet<NodeId>) {
         let (mut found, mut pending) = (BTreeSet::new(), vec![(lhs, false)]);
         while let Some(at) = pending.pop() {
@@ -214,10 +210,8 @@ impl Search<'_> {
         (products, leads.into_iter().map(|(node, _)| node).collect())
     }
 
-    /// Pointwise operands of a node, through permutes that exchange the last two axes.
     fn sources(&self, (node, exchanged): (NodeId, bool)) -> Vec<(NodeId, bool)> {
         match &self.graph.nodes[node].op {
-            // The softmax itself is not recomputed.
             _ if self.pattern.is_of_softmax(node) => vec![],
             op if op.is_pointwise() => op.operands().into_iter().map(|x| (x, exchanged)).collect(),
             Op::Permute { x, permutation } if exchanges(permutation) => vec![(*x, !exchanged)],

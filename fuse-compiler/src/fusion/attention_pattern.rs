@@ -1,4 +1,4 @@
-//! What [`attention`](super::attention) and [`attention_gradient`](super::attention_gradient) find in a graph.
+//! Patterns that [`attention`](super::attention) and [`attention_gradient`](super::attention_gradient) recognize.
 
 use std::collections::BTreeSet;
 
@@ -6,38 +6,38 @@ use fuse_artifact::Size;
 
 use crate::graph::{Graph, NodeId, Op};
 
-/// Maximum depth and value columns that a kernel keeps in registers and workgroup memory.
+/// Maximum depth and value columns in registers and workgroup memory.
 pub const MAX_HEAD: u64 = 256;
 
 /// An attention in a graph.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Pattern {
-    /// The `matmul` of probabilities and values.
+    /// `matmul` of probabilities and values.
     pub output: NodeId,
-    /// The `matmul` of queries and keys.
+    /// `matmul` of queries and keys.
     pub product: NodeId,
     /// Input of the softmax.
     pub scores: NodeId,
     /// Nodes of the softmax.
     pub softmax: Vec<NodeId>,
-    /// Largest score and sum of exponentials per row; others may read the sum's logarithm.
+    /// Largest score and sum of exponentials per row.
     pub statistics: [NodeId; 2],
-    /// Nodes from the product to the probabilities, and the output. Only the output and the statistics are
-    /// materialized: other readers recompute the rest.
+    /// Nodes from the product to the output. Only output and statistics are materialized; other readers recompute the
+    /// rest.
     pub nodes: BTreeSet<NodeId>,
-    /// The part of its gradient that recomputes scores.
+    /// Gradient that recomputes scores.
     pub gradient: Gradient,
 }
 
 impl Pattern {
-    /// Depth of the score products, then the number of value columns.
+    /// Depth of the score products, number of value columns.
     pub fn head(&self, graph: &Graph) -> [Size; 2] {
         let last = |node: NodeId| graph.nodes[node].ty.shape.last().cloned().unwrap_or(Size::ONE);
         let Op::Matmul { lhs, .. } = graph.nodes[self.product].op else { unreachable!("a pattern's product") };
         [last(lhs), last(self.output)]
     }
 
-    /// Sizes known only at launch that must be at most [`MAX_HEAD`].
+    /// Run-time sizes that must be at most [`MAX_HEAD`].
     pub fn unbounded(&self, graph: &Graph) -> Vec<Size> {
         let mut sizes = vec![];
         for size in self.head(graph).into_iter().chain(self.gradient.sums.iter().flat_map(|sums| sums.heads(graph))) {
@@ -48,31 +48,31 @@ impl Pattern {
         sizes
     }
 
-    /// True if `node` is part of the softmax: behind the scores and before the output.
+    /// True for nodes behind the scores and before the output.
     pub fn is_of_softmax(&self, node: NodeId) -> bool {
         self.softmax.contains(&node)
     }
 
-    /// Nodes that are never materialized: the attention's kernel holds them, or gradient kernels recompute them.
+    /// Nodes that are never materialized.
     pub fn unstored(&self) -> impl Iterator<Item = NodeId> {
         let own = self.nodes.iter().filter(|node| **node != self.output);
         own.chain(&self.gradient.recomputed).copied()
     }
 }
 
-/// One kernel's sums `Σ f(a·b, c·d)[m, n] · w[n, :]`: matrix products whose left operand is never stored.
+/// Sums `Σ f(a·b, c·d)[m, n] · w[n, :]` of one kernel; the left operand is never stored.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WeightedSums {
-    /// The sums' `matmul` nodes, all of one shape.
+    /// `matmul` nodes of the sums, all of one shape.
     pub outputs: Vec<NodeId>,
-    /// The `matmul` nodes that the left operands are computed from.
+    /// `matmul` nodes of the left operands.
     pub products: Vec<NodeId>,
     /// True if rows of the sums are columns of the products.
     pub exchanged: bool,
 }
 
 impl WeightedSums {
-    /// Depths of the products, then the number of columns.
+    /// Depths of the products, number of columns.
     pub fn heads(&self, graph: &Graph) -> Vec<Size> {
         let last = |node: NodeId| graph.nodes[node].ty.shape.last().cloned().unwrap_or(Size::ONE);
         let depth = |&product: &NodeId| match graph.nodes[product].op {
@@ -83,21 +83,21 @@ impl WeightedSums {
     }
 }
 
-/// The part of a gradient that recomputes an attention's scores.
+/// Gradient that recomputes an attention's scores.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Gradient {
-    /// The sums, grouped by kernel.
+    /// Sums by kernel.
     pub sums: Vec<WeightedSums>,
-    /// Nodes between products and left operands, recomputed by the kernels.
+    /// Recomputed nodes between products and left operands.
     pub recomputed: BTreeSet<NodeId>,
 }
 
-/// A value of an attention or its gradient that another operation reads.
+/// Read of a value of an attention or its gradient by another operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Read {
-    /// The value.
+    /// Value.
     pub node: NodeId,
-    /// Its reader.
+    /// Reader.
     pub by: NodeId,
     /// Reason to store it.
     pub reason: &'static str,

@@ -1,4 +1,4 @@
-//! Bodies: straight-line pointwise programs over one kernel space, with memory accesses resolved.
+//! Bodies: straight-line pointwise programs over one kernel space.
 
 use fuse_artifact::{Access, DType, Packing, Size};
 
@@ -13,67 +13,67 @@ pub type ValueId = usize;
 /// A pointwise program.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Body {
-    /// Values, operands first.
+    /// Operands first.
     pub values: Vec<Value>,
 }
 
-/// One value of a body.
+/// Value of a body.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Value {
-    /// The operation.
+    /// Operation.
     pub op: ValueOp,
-    /// Its dtype; `f16` values are computed in `f32`.
+    /// Dtype; `f16` values are computed in `f32`.
     pub dtype: DType,
 }
 
 /// Operation that computes a value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ValueOp {
-    /// Load through the kernel access of this index.
+    /// Load through this kernel access.
     Load(u16),
-    /// Load through a `gathered` access at computed coordinates. Each view axis in `at` is walked by no axis of the
-    /// space; its `i32` value, in bounds, is added to the coordinate.
+    /// Load through a `gathered` access at computed coordinates. No space axis walks the view axes in `at`; their `i32`
+    /// values, in bounds, are added to the coordinates.
     Gather {
-        /// The access.
+        /// Access.
         access: u16,
         /// View axes and coordinates.
         at: Vec<(u8, ValueId)>,
     },
-    /// Load and dequantization of one value of a quantized tensor.
+    /// Load and dequantization of one value.
     Dequantize(Box<Dequantize>),
-    /// Accumulator of the product with this number. In attention bodies: in `Space::Score`, the score before its
-    /// prologue. In `Space::Point`: 0 the normalized output, 1 the row's largest score, 2 its sum of exponentials.
+    /// Accumulator of this product. In attention bodies: in `Space::Score`, the score before its prologue; in
+    /// `Space::Point`, 0 normalized output, 1 largest score, 2 sum of exponentials.
     Accumulator(u8),
-    /// Reduction of a row to one value. The operand may vary along the reduced axes (reduction), the columns
-    /// (contraction) or the depth (its left operand).
+    /// Reduction of a row. The operand may vary along reduced axes (reduction), columns (contraction) or depth (its
+    /// left operand).
     Reduce(ReduceOp, ValueId),
-    /// A size as a number.
+    /// Size as a number.
     Size(Size),
-    /// `start + coordinate` along an axis of the space.
+    /// `start + coordinate` along an axis.
     Coordinate {
-        /// The axis, if the coordinate varies.
+        /// Axis, if the coordinate varies.
         axis: Option<u8>,
-        /// The first coordinate.
+        /// First coordinate.
         start: Size,
     },
-    /// A host scalar.
+    /// Host scalar.
     Scalar(u16),
-    /// A constant.
+    /// Constant.
     Literal(Literal),
-    /// A function of one value.
+    /// Function of one value.
     Unary(UnaryOp, ValueId),
-    /// A function of two values.
+    /// Function of two values.
     Binary(BinaryOp, ValueId, ValueId),
-    /// A comparison.
+    /// Comparison.
     Compare(CompareOp, ValueId, ValueId),
     /// `Select(condition, on_true, on_false)`.
     Select(ValueId, ValueId, ValueId),
-    /// A conversion to the value's dtype.
+    /// Conversion to the value's dtype.
     Cast(ValueId),
 }
 
 impl ValueOp {
-    /// Accesses that the operation reads through.
+    /// Accesses that the operation uses.
     pub fn accesses(&self) -> Vec<u16> {
         match self {
             Self::Load(access) | Self::Gather { access, .. } => vec![*access],
@@ -82,30 +82,30 @@ impl ValueOp {
         }
     }
 
-    /// Words of a reduction's partial result; 0 for other operations.
+    /// Words of a reduction's partial result, else 0.
     pub fn state_words(&self) -> u32 {
         if let Self::Reduce(op, _) = self { op.state_words() } else { 0 }
     }
 }
 
-/// A dequantized value, `q·scale + offset`.
+/// Dequantized value, `q·scale + offset`.
 ///
-/// `q` lies in the words at `index` along the packed axis; scale and offset belong to group `index / group`.
+/// `q` lies in the words at `index` along the packed axis; its group is `index / group`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Dequantize {
-    /// The parameter.
+    /// Parameter.
     pub param: u16,
-    /// Layout of codes in words.
+    /// Layout of codes.
     pub packing: Packing,
-    /// Access to the words along every axis but the packed one.
+    /// Access to the words; fixed along the packed axis.
     pub words: u16,
-    /// Access to the pairs of scale and offset, along the same axes.
+    /// Access to pairs of scale and offset.
     pub scales: u16,
-    /// The packed axis in both views.
+    /// Packed axis in both views.
     pub axis: u8,
     /// Coordinate along the packed axis, in bounds.
     pub index: ValueId,
-    /// Axis of the space equal to that coordinate, if there is one and it starts at 0.
+    /// Axis of the space equal to that coordinate, if it starts at 0.
     pub along: Option<u8>,
     /// View axes and their computed coordinates.
     pub at: Vec<(u8, ValueId)>,
@@ -113,34 +113,34 @@ pub struct Dequantize {
     pub group: Size,
 }
 
-/// An access of a kernel with the compiler's knowledge of its strides.
+/// Access with compile-time knowledge of its strides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KernelAccess {
-    /// The access in the artifact.
+    /// Access in the artifact.
     pub access: Access,
-    /// Element type of the buffer.
+    /// Buffer's element type.
     pub dtype: DType,
-    /// Per axis of the space: may turn out to be broadcast at launch.
+    /// Axes that may turn out to be broadcast at launch.
     pub may_repeat: Vec<bool>,
-    /// Read at computed coordinates ([`ValueOp::Gather`], [`ValueOp::Dequantize`]), lane by lane.
+    /// Computed coordinates ([`ValueOp::Gather`], [`ValueOp::Dequantize`]), lane by lane.
     pub gathered: bool,
 }
 
 impl KernelAccess {
-    /// True if index `i` of a space of this shape always reads element `i`.
+    /// True if index `i` of such a space always reads element `i`.
     pub fn is_whole(&self, shape: &[Size]) -> bool {
         let identity = self.access.axes.iter().enumerate().all(|(d, axis)| *axis == Some(d as u8));
         identity && *self.access.view == *shape && self.access.starts.is_empty()
     }
 }
 
-/// Error of building a body: `node` must be materialized.
+/// Error: `node` must be materialized.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NeedsStorage {
-    /// The value to store.
+    /// Value to store.
     pub node: NodeId,
-    /// Its consumer.
+    /// Consumer.
     pub consumer: NodeId,
-    /// The reason.
+    /// Reason.
     pub reason: &'static str,
 }

@@ -1,7 +1,7 @@
 //! Construction of bodies.
 //!
-//! Input: nodes of a graph and the set of materialized values. Output: a [`Body`] whose operands precede their users.
-//! Equal values appear once; constants are folded with the interpreter's definitions.
+//! Input: nodes and materialized values. Output: a [`Body`], operands first. Equal values appear once; constants fold
+//! as in the interpreter.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -19,11 +19,9 @@ use crate::{
     operations::BinaryOp,
 };
 
-/// Maximum repeated evaluations per body. `recompute` stores most values read at several places; this bounds misses of
-/// its estimates.
+/// Repeated evaluations per body. `recompute` stores most values read at several places; this bounds its misses.
 const MAX_REPEATS: usize = 1024;
 
-/// Builds one kernel's bodies, which share their accesses.
 pub(super) struct BodyBuilder<'a> {
     graph: &'a Graph,
     uses_coordinates: &'a [bool],
@@ -33,7 +31,6 @@ pub(super) struct BodyBuilder<'a> {
 }
 
 impl<'a> BodyBuilder<'a> {
-    /// Creates a builder that may read the values for which `stored` returns a slot.
     pub(super) fn new(
         graph: &'a Graph,
         uses_coordinates: &'a [bool],
@@ -42,7 +39,6 @@ impl<'a> BodyBuilder<'a> {
         Self { graph, uses_coordinates, stored, accesses: vec![], fixed: false }
     }
 
-    /// Builds the body that computes `outputs` in a region, with the value of each output.
     pub(super) fn body(
         &mut self,
         region: &Region<'_>,
@@ -66,7 +62,7 @@ impl<'a> BodyBuilder<'a> {
         Ok((body, values))
     }
 
-    /// The kernel's accesses, and a flag for coordinates used as values.
+    /// Accesses, and a flag for coordinates used as values.
     pub(super) fn finish(self) -> (Vec<KernelAccess>, bool) {
         (self.accesses, self.fixed)
     }
@@ -80,28 +76,26 @@ impl<'a> BodyBuilder<'a> {
     }
 }
 
-/// Context of a body: its space, and the values that the kernel itself holds.
 pub(super) struct Region<'r> {
     /// Space of the body's coordinates.
     pub space: Space,
     /// Rank of the space.
     pub rank: usize,
-    /// Nodes that the kernel computes although they are stored, because it stores them itself.
+    /// Nodes that the kernel computes and stores itself.
     pub inside: &'r dyn Fn(NodeId) -> bool,
-    /// Coordinates at which the kernel computes a node of `inside` or `sums`.
+    /// Coordinates of a node of `inside` or `sums`.
     pub place: &'r dyn Fn(NodeId) -> IndexMap,
     /// Contractions whose accumulators the body starts from.
     pub sums: &'r [NodeId],
-    /// The contraction that takes the outputs as an operand; its batch axes are the space's.
+    /// Contraction whose operand the outputs are; its batch axes are the space's.
     pub operand_of: Option<NodeId>,
-    /// The space has the last two axes of the operand in reverse order.
+    /// True if the operand's last two axes are exchanged.
     pub exchanged: bool,
-    /// Extent of the space's last axis, if the kernel reduces rows of an operand along it.
+    /// Extent of the last axis, if the kernel reduces operand rows along it.
     pub row_prologue: Option<&'r Size>,
 }
 
 impl<'r> Region<'r> {
-    /// Creates a region without accumulators that is no contraction's operand.
     pub(super) fn new(
         space: Space,
         rank: usize,
@@ -124,7 +118,6 @@ struct Walk<'w, 'a> {
 
 struct Evaluated {
     places: usize,
-    /// Values that the first evaluation added to the body.
     values: usize,
     consumer: NodeId,
 }
@@ -133,7 +126,6 @@ struct Pending {
     node: NodeId,
     map: IndexMap,
     consumer: NodeId,
-    /// Length of the body at the first request.
     before: usize,
 }
 
@@ -149,8 +141,8 @@ impl From<NeedsStorage> for Unfinished {
 }
 
 impl Walk<'_, '_> {
-    /// Coordinates of an output. Operands of a contraction may lack or repeat batch axes: literal 1s repeat, others may
-    /// at launch.
+    /// Output coordinates. Operands of a contraction may lack or repeat batch axes: literal 1s repeat, others may at
+    /// launch.
     fn output_map(&self, output: NodeId) -> IndexMap {
         let nodes = &self.builder.graph.nodes;
         let Some(matmul) = self.region.operand_of else { return (self.region.place)(output) };
@@ -167,8 +159,8 @@ impl Walk<'_, '_> {
         map.agrees(&(self.region.place)(node), &self.builder.graph.nodes[node].ty.shape)
     }
 
-    /// Computes `node` at `map` with all its operands. Iterative, since graphs are deeper than stacks: a value that
-    /// lacks an operand is retried after it.
+    /// Computes `node` at `map` with its operands. Iterative, since graphs are deeper than stacks: a value that lacks
+    /// an operand is retried.
     fn value(&mut self, node: NodeId, map: &IndexMap, consumer: NodeId) -> Result<ValueId, NeedsStorage> {
         let mut pending = vec![Pending { node, map: map.clone(), consumer, before: self.body.values.len() }];
         while let Some(wanted) = pending.pop() {
@@ -184,10 +176,8 @@ impl Walk<'_, '_> {
         Ok(self.memo[&(node, map.clone())])
     }
 
-    /// Counts an evaluation.
-    ///
     /// # Errors
-    /// If the body repeats too much: names the value with most repeated work.
+    /// Names the value with most repeated work if the body repeats too much.
     fn count(&mut self, wanted: &Pending) -> Result<(), NeedsStorage> {
         let &Pending { node, consumer, before, .. } = wanted;
         let source = |node| (self.builder.stored)(node).is_some() || (self.region.inside)(node);
@@ -225,7 +215,6 @@ impl Walk<'_, '_> {
         {
             return Ok(self.push(ValueOp::Accumulator(sum as u8), dtype));
         }
-        // A materialized value was computed at its own coordinates.
         let in_memory = |x: NodeId| (self.builder.stored)(strip_reshapes(graph, x)).is_some();
         let uses_coordinates = |x: NodeId| self.builder.uses_coordinates[x.index()] && !in_memory(x);
         match through_movement(graph, uses_coordinates, node, map) {
@@ -273,7 +262,6 @@ impl Walk<'_, '_> {
         Ok(self.push(op, dtype))
     }
 
-    /// Coordinates of a reduction's operand, if the kernel reduces operand rows and this is one of them.
     fn operand_row(&self, reduction: (NodeId, &[usize]), map: &IndexMap) -> Option<IndexMap> {
         row_of(self.builder.graph, reduction, map, self.region.rank, self.region.row_prologue?)
     }
@@ -290,7 +278,6 @@ impl Walk<'_, '_> {
         }
     }
 
-    /// Map of a `take`'s operand: the coordinate along `axis` is `index`, clamped to the operand.
     fn taken(&mut self, x: NodeId, axis: usize, index: ValueId, map: &IndexMap) -> IndexMap {
         let extent = self.builder.graph.nodes[x].ty.shape[axis].clone();
         let mut map = map.clone();
@@ -298,7 +285,7 @@ impl Walk<'_, '_> {
         map
     }
 
-    /// `max(min(index, extent - 1), 0)`: in this order an empty extent gives 0.
+    /// `max(min(index, extent - 1), 0)`: an empty extent gives 0.
     fn inside_extent(&mut self, index: ValueId, extent: Size) -> ValueId {
         let below = self.below_extent(index, extent);
         let zero = self.integer(0);
@@ -319,13 +306,12 @@ impl Walk<'_, '_> {
         self.push(ValueOp::Literal(Literal::Integer(value)), DType::I32)
     }
 
-    /// Loads `node` if it, or the value it reshapes, is materialized.
     fn load(&mut self, node: NodeId, map: &IndexMap) -> Result<Option<ValueId>, NeedsStorage> {
         let graph = self.builder.graph;
         let source = strip_reshapes(graph, node);
         let Some(slot) = (self.builder.stored)(source) else { return Ok(None) };
         if (self.region.inside)(source) && !matches!(graph.nodes[source].op, Op::Input(_)) {
-            // The kernel computes this value itself: usable in place, but not at other coordinates.
+            // Usable in place, but not at other coordinates.
             if source == node && self.is_in_place(node, map) {
                 return Ok(None);
             }
@@ -341,7 +327,7 @@ impl Walk<'_, '_> {
         Ok(Some(self.push(op, ty.dtype)))
     }
 
-    /// Access through `map` to a buffer viewed with shape `view`, and its computed coordinates.
+    /// Access through `map` to a buffer of shape `view`, and its computed coordinates.
     fn access(
         &mut self,
         (slot, dtype): (Slot, DType),
@@ -385,7 +371,7 @@ impl Walk<'_, '_> {
         self.push(ValueOp::Dequantize(Box::new(value)), DType::F32)
     }
 
-    /// Coordinate along the packed axis, clamped: masked lanes may lie beyond the extent.
+    /// Coordinate along the packed axis, clamped for masked lanes.
     fn packed_coordinate(&mut self, packed: &AxisMap, extent: &Size) -> ValueId {
         let Some(axis) = packed.axis else {
             return match packed.value {
@@ -393,7 +379,7 @@ impl Walk<'_, '_> {
                 None => self.push(ValueOp::Size(packed.start.clone()), DType::I32),
             };
         };
-        // The last two axes of an operand stay as they are, except for rows, into which batches may be folded.
+        // The last two axes stay as they are, except rows with folded batches.
         let inner = usize::from(axis) + 2 >= self.region.rank;
         let last = usize::from(axis) + 1 == self.region.rank;
         self.builder.fixed |= match self.region.space {

@@ -1,8 +1,8 @@
-//! Orders of chained matrix products.
+//! Multiplication orders of chained products.
 //!
-//! `a·b·c` equals `(a·b)·c` and `a·(b·c)`, but the work may differ by orders of magnitude. With literal dimensions the
-//! cheapest order is known; otherwise each order becomes a graph and the launch selects one. Rounding differs between
-//! orders, within the same bounds on `|a|·|b|·|c|`.
+//! `a·b·c` equals `(a·b)·c` and `a·(b·c)`, but the work may differ by orders of magnitude. Literal dimensions decide
+//! the order; otherwise each order becomes a graph and the launch selects one. Rounding differs within the same bounds
+//! on `|a|·|b|·|c|`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,17 +14,17 @@ use crate::{
     graph::{Graph, Node, NodeId, Op, TensorType},
 };
 
-/// Longest chain whose orders are all considered; longer ones get left to right and right to left.
+/// Longest chain with all orders; longer ones get left to right and right to left.
 const MAX_FACTORS: usize = 4;
 
-/// Longest chain that is reordered. The search for the best order takes cubic time.
+/// Longest reordered chain; the search takes cubic time.
 const MAX_LENGTH: usize = 32;
 
 const MAX_ORDERS: usize = 5;
 
 /// The graph in every multiplication order worth compiling, as written first.
 ///
-/// One graph if it has no chain, or if all dimensions are known: then in the best order.
+/// Only the best order if all dimensions are known.
 pub fn orders(graph: &Graph) -> Vec<Graph> {
     let moved = graph.nodes.handles().map(|id| (id, id)).collect();
     let mut graphs = vec![Reordered { graph: graph.clone(), moved }];
@@ -53,11 +53,9 @@ pub fn orders(graph: &Graph) -> Vec<Graph> {
 
 struct Reordered {
     graph: Graph,
-    /// Current nodes of the original graph's nodes; inner products of reordered chains are gone.
     moved: BTreeMap<NodeId, NodeId>,
 }
 
-/// Products whose only use is another product.
 struct Chain {
     root: NodeId,
     factors: Vec<NodeId>,
@@ -131,7 +129,7 @@ fn flatten(graph: &Graph, uses: &BTreeMap<NodeId, usize>, root: NodeId) -> Chain
 }
 
 impl Chain {
-    /// Rows of the first factor, then columns of each factor; `None` if one is unknown.
+    /// Rows of the first factor, then columns of each; `None` if one is unknown.
     fn dimensions(&self, graph: &Graph) -> Option<Vec<u64>> {
         let extent = |node: NodeId, from_end: usize| {
             let shape = &graph.nodes[node].ty.shape;
@@ -158,7 +156,6 @@ fn tree_as_written(graph: &Graph, chain: &Chain) -> Tree {
     tree(graph, chain, chain.root, &mut 0)
 }
 
-/// Every order, or left to right and right to left for long chains.
 fn trees(factors: usize) -> Vec<Tree> {
     if factors <= MAX_FACTORS {
         return all_trees(0, factors);
@@ -194,7 +191,7 @@ fn work(tree: &Tree, dimensions: &[u64]) -> u128 {
     }
 }
 
-/// Order with the fewest multiplications, by dynamic programming over intervals of factors.
+/// Fewest multiplications, by dynamic programming over intervals.
 fn best_order(dimensions: &[u64]) -> Tree {
     let count = dimensions.len() - 1;
     let mut best: BTreeMap<(usize, usize), Tree> = (0..count).map(|i| ((i, i + 1), Tree::Factor(i))).collect();
@@ -210,12 +207,11 @@ fn best_order(dimensions: &[u64]) -> Tree {
 }
 
 impl Reordered {
-    /// Reorders one more chain: the new products replace its last one.
     fn with(&self, chain: &Chain, tree: &Tree) -> Self {
         let mut nodes: Arena<Node> = Arena::default();
         let mut moved: BTreeMap<NodeId, NodeId> = BTreeMap::new();
         let products: BTreeSet<NodeId> = chain.products.iter().map(|product| self.moved[product]).collect();
-        // Dead values may depend on removed products, so only live ones are copied.
+        // Dead values may depend on removed products.
         for id in live_nodes(&self.graph) {
             let node = &self.graph.nodes[id];
             if id == self.moved[&chain.root] {

@@ -1,4 +1,4 @@
-//! Contraction groups: a matrix product with the pointwise operations around it.
+//! Contraction groups: a product with the pointwise operations around it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,7 +31,7 @@ pub(super) fn group(
     let rows = RowSpace { shape: shape.clone(), axes: vec![rank - 1] };
     let mut builder = BodyBuilder::new(graph, &planner.uses_coordinates, stored);
     let inside = |node: NodeId| cut.region.contains(&node);
-    // A permute outside the region is an operand like any other, with the shape of the elements.
+    // A permute outside the region is an ordinary operand.
     let place = |node: NodeId| match inside(node) {
         true => rows.place(graph, node),
         false => rows.place_of(&graph.nodes[node].ty),
@@ -78,7 +78,7 @@ pub(super) fn group(
     })
 }
 
-/// Checks for a contraction that reduces its rows: a workgroup owns a row, and each storing row has a workgroup.
+/// Checks of a contraction that reduces rows: a workgroup owns a row, and each storing row has a workgroup.
 pub(super) fn assumptions(graph: &Graph, group: &Group) -> Vec<Check> {
     let reduces = group.body.values.iter().any(|value| matches!(value.op, ValueOp::Reduce(..)));
     let Some(columns) = group.shape.last().filter(|columns| reduces && columns.as_constant().is_none()) else {
@@ -98,7 +98,6 @@ pub(super) fn assumptions(graph: &Graph, group: &Group) -> Vec<Check> {
     checks
 }
 
-/// Nodes that a kernel computes between memory and `roots`.
 pub(super) fn prologue_nodes(
     planner: &Planner<'_>,
     roots: &[NodeId],

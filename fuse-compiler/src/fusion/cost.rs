@@ -1,7 +1,7 @@
-//! Cost model of plans at given sizes, for comparisons at compile time and for the oracle test.
+//! Cost model of plans at given sizes, for compile-time comparisons and the oracle test.
 //!
-//! Time = dispatches + bytes moved + arithmetic; each group reads every buffer once. The constants are those of an
-//! NVIDIA H200 (`docs/experiments.md`); only their ratios matter. The launch has a finer model for variants.
+//! Time = dispatches + bytes moved + arithmetic; each group reads every buffer once. Constants are an NVIDIA H200's
+//! (`docs/experiments.md`); only ratios matter.
 
 use std::collections::BTreeSet;
 
@@ -15,22 +15,22 @@ use super::{
 };
 use crate::graph::{Graph, NodeId};
 
-/// Seconds per dispatch.
+/// Seconds.
 const DISPATCH: f64 = 2e-6;
 
 /// Bytes per second.
 const BANDWIDTH: f64 = 4.2e12;
 
-/// Simple operations per second outside products.
+/// Per second, outside products.
 const OPERATIONS: f64 = 2e13;
 
-/// Multiply-adds per second in products.
+/// Per second, in products.
 const MULTIPLY_ADDS: f64 = 2e13;
 
-/// Rows or columns of a tile: an operand's prologue runs once per tile that reads the element.
+/// Rows or columns of a tile. An operand's prologue runs once per reading tile.
 const TILE: f64 = 128.0;
 
-/// Estimated seconds of a plan with `symbols[i]` for symbol `i`; infinite if a size is negative.
+/// Estimated seconds with `symbols[i]` for symbol `i`; infinite for negative sizes.
 pub fn seconds(graph: &Graph, groups: &Groups, symbols: &[u64]) -> f64 {
     groups.groups.iter().map(|group| group_seconds(graph, group, symbols)).sum()
 }
@@ -56,7 +56,7 @@ fn group_seconds(graph: &Graph, group: &Group, symbols: &[u64]) -> f64 {
             let again = points * depth / TILE;
             let (body, value) = &contraction.lhs;
             let parts = operand_parts(body, *value, &group.accesses, group.shape.len() - 1);
-            // Each pass over the rows loads them again.
+            // Each pass loads the rows again.
             let pass = |stage: &BTreeSet<ValueId>| f64::from(values_cost(body, stage.iter().copied()) + LOAD);
             let passes = parts.stages.iter().map(pass).sum::<f64>();
             let left = f64::from(values_cost(body, parts.elements.iter().copied())) + passes;

@@ -1,31 +1,26 @@
 //! Dependencies between kernels before they are built.
 //!
-//! A kernel waits for the producers of its inputs. If it writes a parameter in place, it also waits for other readers
-//! of the old value. Kernels may merge if this creates no cycle.
+//! A kernel waits for producers of its inputs, and if it writes a parameter in place, for other readers of the old
+//! value. Kernels may merge if this creates no cycle.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Cut;
 use crate::graph::{Graph, NodeId, Op};
 
-/// Parameters that kernels write in place, with the new value.
 pub(super) type InPlace = BTreeMap<u16, NodeId>;
 
 pub(super) struct Dependencies {
-    /// Per cut: cuts that it waits for.
     needs: Vec<BTreeSet<usize>>,
-    /// Per cut: cuts that wait for it.
     users: Vec<BTreeSet<usize>>,
     merged: Vec<bool>,
     producer: BTreeMap<NodeId, usize>,
     readers: BTreeMap<u16, BTreeSet<usize>>,
     params: BTreeMap<u16, NodeId>,
-    /// Per cut: parameters and stored nodes that it reads.
     reads: Vec<BTreeSet<NodeId>>,
 }
 
 impl Dependencies {
-    /// Dependencies of cuts that write no parameter.
     pub(super) fn new(graph: &Graph, cuts: &[Cut]) -> Self {
         let outputs =
             |(number, cut): (usize, &Cut)| cut.outputs.iter().map(move |&node| (node, number)).collect::<Vec<_>>();
@@ -72,7 +67,7 @@ impl Dependencies {
         self.users[other].insert(number);
     }
 
-    /// Lets the producer of `node` write `param` in place, after all other readers. Fails if one of them depends on it.
+    /// Lets the producer of `node` write `param` in place after all other readers; fails if one depends on it.
     pub(super) fn write_in_place(&mut self, param: u16, node: NodeId) -> bool {
         let (Some(&writer), Some(readers)) = (self.producer.get(&node), self.readers.get(&param)) else { return true };
         let mut readers = readers.clone();
@@ -85,13 +80,13 @@ impl Dependencies {
         true
     }
 
-    /// Per cut: merging it with `number` would form a cycle through another cut.
+    /// Cuts whose merge with `number` would form a cycle.
     pub(super) fn parted_from(&self, number: usize) -> Vec<bool> {
         let [before, after] = [&self.needs, &self.users].map(|edges| beyond(edges, edges[number].iter().copied()));
         before.into_iter().zip(after).map(|(before, after)| before || after).collect()
     }
 
-    /// Per cut: lower bound of the bound buffers, as parameters and stored nodes.
+    /// Lower bound of each cut's buffers, as parameters and stored nodes.
     pub(super) fn buffers(&self, cuts: &[Cut], in_place: &InPlace) -> Vec<BTreeSet<NodeId>> {
         let params: BTreeMap<NodeId, NodeId> =
             in_place.iter().filter_map(|(param, &node)| Some((node, *self.params.get(param)?))).collect();
@@ -100,7 +95,7 @@ impl Dependencies {
         cuts.iter().zip(&self.reads).map(all).collect()
     }
 
-    /// Merges `number` into another cut; [`parted_from`](Self::parted_from) must permit it.
+    /// Merges `number`; [`parted_from`](Self::parted_from) must permit it.
     pub(super) fn merge(&mut self, into: usize, number: usize) {
         for other in std::mem::take(&mut self.needs[number]) {
             self.users[other].remove(&number);
@@ -117,7 +112,7 @@ impl Dependencies {
         self.merged[number] = true;
     }
 
-    /// Topological order of the unmerged cuts, smaller numbers first; incomplete if there is a cycle.
+    /// Topological order, smaller numbers first; incomplete if there is a cycle.
     pub(super) fn order(&self) -> Vec<usize> {
         let mut left: Vec<usize> = self.needs.iter().map(BTreeSet::len).collect();
         let mut ready: BTreeSet<usize> = (0..left.len()).filter(|&i| left[i] == 0 && !self.merged[i]).collect();
@@ -135,7 +130,6 @@ impl Dependencies {
     }
 }
 
-/// Nodes reachable from `start` by at least one edge.
 fn beyond(edges: &[BTreeSet<usize>], start: impl Iterator<Item = usize>) -> Vec<bool> {
     let mut found = vec![false; edges.len()];
     let mut pending: Vec<usize> = start.collect();

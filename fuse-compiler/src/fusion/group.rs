@@ -7,22 +7,22 @@ use fuse_artifact::{DType, Size, Slot};
 use super::body::{self, Body, KernelAccess, ValueId, ValueOp};
 use crate::graph::NodeId;
 
-/// One kernel of a function.
+/// Kernel of a function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
-    /// Kernel name, unique in the function.
+    /// Unique name.
     pub name: String,
-    /// The kind of kernel.
+    /// Kind of kernel.
     pub kind: GroupKind,
-    /// Domain: the shape of every output; for reductions, kept axes before reduced axes.
+    /// Domain: the shape of every output; reductions put kept axes before reduced ones.
     pub shape: Vec<Size>,
-    /// Computed nodes in order, for plans and prints.
+    /// Computed nodes in order.
     pub nodes: Vec<NodeId>,
-    /// Buffer accesses of all bodies.
+    /// Accesses of all bodies.
     pub accesses: Vec<KernelAccess>,
-    /// Uses coordinates as values, so that axes of the domain must not be merged.
+    /// True if coordinates are values; axes then must not merge.
     pub fixed: bool,
-    /// Program per element of the domain; for contractions, the epilogue.
+    /// Program per element; for contractions, the epilogue.
     pub body: Body,
     /// Stored values.
     pub stores: Vec<Store>,
@@ -50,7 +50,7 @@ impl Group {
         operands.into_iter().map(|(body, _)| body).chain(weights).chain([&self.body]).collect()
     }
 
-    /// True if the kernel loads, stores or rounds to `f16`: its shaders then need that feature.
+    /// True if its shaders need the `f16` feature.
     pub fn uses_f16(&self) -> bool {
         let rounds = |value: &body::Value| value.dtype == DType::F16 && matches!(value.op, ValueOp::Cast(_));
         self.accesses.iter().any(|access| access.dtype == DType::F16)
@@ -64,11 +64,11 @@ impl Group {
 pub enum GroupKind {
     /// One value per element.
     Pointwise,
-    /// Row-wise reductions with the pointwise operations around them.
+    /// Row-wise reductions.
     Reduction(Reduction),
-    /// Sums of products per element.
+    /// Sums of products.
     Contraction(Box<Contraction>),
-    /// An attention.
+    /// Attention.
     Attention(Box<Attention>),
     /// Sums weighted by a function of products.
     WeightedSum(Box<WeightedSum>),
@@ -76,89 +76,88 @@ pub enum GroupKind {
 
 /// Reduction of a group.
 ///
-/// Values of the body are per element or per row ([`body::ValueOp::Reduce`] and its dependents); [`body::Body::levels`]
-/// distinguishes them.
+/// [`body::Body::levels`] tells values per element from values per row ([`body::ValueOp::Reduce`] and its dependents).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reduction {
-    /// Number of trailing axes of the group's shape that are reduced.
+    /// Number of trailing, reduced axes.
     pub axes: usize,
 }
 
-/// Contraction of a group: products of equal shapes that share their left operand.
+/// Contraction: products of equal shapes with a shared left operand.
 ///
-/// Reductions of its body run along the columns and require that a workgroup owns whole rows.
+/// Reductions of the body run along columns; a workgroup must own whole rows.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Contraction {
-    /// The `matmul` nodes.
+    /// `matmul` nodes.
     pub matmuls: Vec<NodeId>,
     /// Extent of the summed axis.
     pub depth: Size,
-    /// Prologue of the left operand and its value. Its reductions run along the depth and precede the main loop.
+    /// Prologue of the left operand and its value. Its reductions run along the depth, before the main loop.
     pub lhs: (Body, ValueId),
-    /// Prologue of each product's right operand and its value.
+    /// Prologue and value of each right operand.
     pub rhs: Vec<(Body, ValueId)>,
 }
 
-/// Attention of a group: `softmax(score(query · key))·value`, with the softmax over the keys.
+/// Attention `softmax(score(query · key))·value`, with the softmax over the keys.
 ///
-/// The group's shape is batch axes, queries M, value columns E. Its body starts from the normalized output, or from the
-/// row statistics ([`is_of_row`](super::attention::is_of_row)).
+/// The shape is batch axes, queries M, value columns E. The body starts from the normalized output or row statistics
+/// ([`is_of_row`](super::attention::is_of_row)).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Attention {
-    /// The `matmul` node of the weighted sum of values.
+    /// `matmul` node of the weighted sum.
     pub output: NodeId,
     /// Number of keys, N.
     pub keys: Size,
     /// Depth D of the score products.
     pub depth: Size,
-    /// The program of the queries, in [`Space::Lhs`](fuse_artifact::Space::Lhs): batch axes, M, D.
+    /// Query program in [`Space::Lhs`](fuse_artifact::Space::Lhs): batch axes, M, D.
     pub query: (Body, ValueId),
-    /// The program of the keys, in [`Space::Rhs`](fuse_artifact::Space::Rhs): batch axes, D, N.
+    /// Key program in [`Space::Rhs`](fuse_artifact::Space::Rhs): batch axes, D, N.
     pub key: (Body, ValueId),
-    /// The program of the scores, in [`Space::Score`](fuse_artifact::Space::Score): batch axes, M, N.
+    /// Score program in [`Space::Score`](fuse_artifact::Space::Score): batch axes, M, N.
     pub score: (Body, ValueId),
-    /// The program of the values, in [`Space::Value`](fuse_artifact::Space::Value): batch axes, N, E.
+    /// Value program in [`Space::Value`](fuse_artifact::Space::Value): batch axes, N, E.
     pub value: (Body, ValueId),
 }
 
-/// Weighted sums of a group, `Σ f(a·b, c·d)[m, n] · w[n, :]` over keys n.
+/// Weighted sums `Σ f(a·b, c·d)[m, n] · w[n, :]` over keys n.
 ///
-/// The group's shape is batch axes, rows M, columns E of each sum. Its body starts from the sums.
+/// The shape is batch axes, rows M, columns E. The body starts from the sums.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WeightedSum {
-    /// The `matmul` nodes of the sums.
+    /// `matmul` nodes of the sums.
     pub outputs: Vec<NodeId>,
     /// Number of keys, N.
     pub keys: Size,
-    /// One or two products that the weights are computed from.
+    /// One or two products behind the weights.
     pub products: Vec<ScoreProduct>,
-    /// Program of the weights, in [`Space::Score`](fuse_artifact::Space::Score), and the weights of each sum.
+    /// Weight program in [`Space::Score`](fuse_artifact::Space::Score), and the weights of each sum.
     pub weights: (Body, Vec<ValueId>),
-    /// Program of each sum's values, in [`Space::Value`](fuse_artifact::Space::Value).
+    /// Program of each sum's values in [`Space::Value`](fuse_artifact::Space::Value).
     pub values: Vec<(Body, ValueId)>,
 }
 
-/// A product that weights are computed from.
+/// Product that weights are computed from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScoreProduct {
-    /// Its depth.
+    /// Depth.
     pub depth: Size,
-    /// The program of its left operand: batch axes, M, depth.
+    /// Left operand: batch axes, M, depth.
     pub lhs: (Body, ValueId),
-    /// The program of its right operand: batch axes, depth, N.
+    /// Right operand: batch axes, depth, N.
     pub rhs: (Body, ValueId),
 }
 
-/// A value that a kernel stores.
+/// Stored value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Store {
-    /// The node.
+    /// Node.
     pub node: NodeId,
     /// Value in the group's body.
     pub value: ValueId,
     /// Target.
     pub slot: Slot,
-    /// Map of domain indices to offsets, for reductions and attention row statistics; values per row use kept indices
-    /// only. These accesses follow the group's `accesses` in the kernel. `None`: contiguous over the domain.
+    /// Map of domain indices to offsets; values per row use kept indices only. Follows the group's `accesses` in the
+    /// kernel. `None`: contiguous.
     pub access: Option<KernelAccess>,
 }

@@ -1,4 +1,4 @@
-//! Fusion profitability: values to materialize although a kernel could compute them in place.
+//! Fusion profitability: values to materialize although a kernel could compute them.
 //!
 //! Nothing here may affect correctness.
 
@@ -14,26 +14,24 @@ use super::{
 };
 use crate::graph::{Graph, NodeId, Op};
 
-/// Maximum cost of a shared value that several kernels recompute.
+/// For a value that several kernels recompute.
 const MAX_RECOMPUTE_COST: u32 = 12;
 
-/// Cost of a store and a load, in simple operations (`cost`).
+/// Store and load, in simple operations (`cost`).
 pub(super) const STORE_COST: u32 = 40;
 
-/// Maximum cost of recomputing a broadcast of smaller values. Storing it saves no reads and takes more memory than its
-/// operands.
+/// For a broadcast of smaller values, whose storage saves no reads and takes more memory.
 const MAX_REPEATED_COST: u32 = 64;
 
-/// Maximum copies of a broadcast value for which recomputation pays.
+/// Copies of a broadcast value for which recomputation pays.
 const MAX_COPIES: u64 = 8;
 
-/// Cost of a cached load, in simple operations.
+/// Cached load, in simple operations.
 pub(super) const LOAD: u32 = 4;
 
 /// Shift, mask, conversion, multiply-add.
 const DEQUANTIZE: u32 = 4;
 
-/// Values to store, each with a consumer and the reason. `users` are the live users of each node.
 pub(super) fn values_to_store(
     graph: &Graph,
     (live, users): (&BTreeSet<NodeId>, &[BTreeSet<NodeId>]),
@@ -78,7 +76,6 @@ pub(super) fn values_to_store(
             if unstored.contains(&node) {
                 return false;
             }
-            // One kernel computes the shared left operand of several products.
             let shared = !(normalized(node) && is_left_operand(graph, users, node));
             shared || costs[node.index()] > policy.prologue
         }));
@@ -86,7 +83,6 @@ pub(super) fn values_to_store(
     found
 }
 
-/// Expensive values that reach several contractions or results through different consumers.
 fn shared_values(graph: &Graph, users: &[BTreeSet<NodeId>], costs: &[u32]) -> Vec<(NodeId, NodeId, &'static str)> {
     let mut found = vec![];
     for (node, readers) in graph.nodes.handles().zip(users) {
@@ -112,7 +108,7 @@ fn shared_values(graph: &Graph, users: &[BTreeSet<NodeId>], costs: &[u32]) -> Ve
     found
 }
 
-/// True for a product's `f16` operand that is not dequantized; dequantized values stay out of memory.
+/// Dequantized values stay out of memory.
 fn is_f16_matrix(graph: &Graph, product: NodeId, node: NodeId) -> bool {
     let [own, product] = [node, product].map(|node| graph.nodes[node].ty.dtype);
     own == DType::F16 && product == DType::F16 && !dequantizes(graph, node)
@@ -122,13 +118,13 @@ pub(super) fn dequantizes(graph: &Graph, node: NodeId) -> bool {
     computed_from(graph, node).into_iter().any(|node| matches!(graph.nodes[node].op, Op::Dequantize(_)))
 }
 
-/// True if consumers should recompute a value despite its cost, because broadcasts make it of smaller values.
+/// True if broadcasts make a costly value of smaller ones.
 pub(super) fn is_cheap_to_repeat(graph: &Graph, node: NodeId) -> bool {
     let operations = computed_from(graph, node).into_iter().map(|node| operation_cost(&graph.nodes[node].op));
     is_repeated(graph, node) && operations.fold(0, u32::saturating_add) <= MAX_REPEATED_COST
 }
 
-/// True if a reader evaluates a value at most a few times per element. A product does so for every tile.
+/// True if a reader evaluates a value a few times per element; a product does so for every tile.
 fn copies_few(graph: &Graph, reader: NodeId) -> bool {
     let node = &graph.nodes[reader];
     match node.op {
@@ -144,7 +140,7 @@ fn copies_few(graph: &Graph, reader: NodeId) -> bool {
     }
 }
 
-/// True if every input of a pointwise value is smaller than it, because broadcasts repeat them.
+/// True if broadcasts repeat every input.
 pub(super) fn is_repeated(graph: &Graph, node: NodeId) -> bool {
     let (mut seen, mut pending) = (BTreeSet::new(), vec![node]);
     while let Some(node) = pending.pop() {
@@ -164,7 +160,6 @@ fn repeats(from: &[Size], to: &[Size]) -> bool {
     from.is_empty() || from.iter().zip(to).any(|(from, to)| from.is_one() && !to.is_one())
 }
 
-/// A value with all that a kernel computes for it, down to reductions, products and materialized values.
 fn computed_from(graph: &Graph, node: NodeId) -> BTreeSet<NodeId> {
     let (mut found, mut pending) = (BTreeSet::new(), vec![node]);
     while let Some(node) = pending.pop() {
@@ -194,7 +189,6 @@ fn depends_on_rows(graph: &Graph, node: NodeId) -> bool {
     false
 }
 
-/// Cost per node of recomputing one element from materialized values.
 pub(super) fn recompute_costs(graph: &Graph) -> Vec<u32> {
     let mut costs = Vec::with_capacity(graph.nodes.len());
     for (_, node) in graph.nodes.iter() {
@@ -207,7 +201,7 @@ pub(super) fn recompute_costs(graph: &Graph) -> Vec<u32> {
     costs
 }
 
-/// Cost of one operation per element, in simple arithmetic operations.
+/// In simple arithmetic operations per element.
 pub(super) fn operation_cost(op: &Op) -> u32 {
     match op {
         Op::Unary(op, _) => op.row().cost,
@@ -217,12 +211,12 @@ pub(super) fn operation_cost(op: &Op) -> u32 {
     }
 }
 
-/// Cost of some of a program's values, in simple operations.
+/// Cost of some values, in simple operations.
 pub fn values_cost(body: &Body, values: impl Iterator<Item = ValueId>) -> u32 {
     values.fold(0, |sum: u32, value| sum.saturating_add(value_cost(&body.values[value].op)))
 }
 
-/// Cost of a program, in simple operations.
+/// In simple operations.
 pub fn body_cost(body: &Body) -> u32 {
     let repeated = u32::try_from(repeated_loads(body)).unwrap_or(u32::MAX).saturating_mul(LOAD);
     values_cost(body, 0..body.values.len()).saturating_add(repeated)

@@ -1,7 +1,7 @@
-//! In-place updates of parameters, and copies for those that cannot be written in place.
+//! In-place updates of parameters, with copies where they are illegal.
 //!
-//! A kernel writes a parameter after all other readers of its old value. Inside the kernel, an invocation may read only
-//! the element that it writes. Otherwise the new value gets its own memory, and a final kernel copies it.
+//! A kernel writes a parameter after all other readers of its old value. An invocation may read only the element that
+//! it writes. Otherwise the new value gets its own memory, and a final kernel copies it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ use super::{
 };
 use crate::graph::{Graph, NodeId};
 
-/// Parameters that launch order permits to write in place: all but `copied` and those that would form a cycle.
+/// Parameters that launch order permits to write in place: without `copied` and cycles.
 pub(super) fn ordered(planner: &Planner<'_>, dependencies: &mut Dependencies) -> InPlace {
     let updates = planner.results.iter().enumerate().filter_map(|(result, &node)| {
         let param = planner.graph.updated_by(result).filter(|param| !planner.copied.contains(param))?;
@@ -26,7 +26,7 @@ pub(super) fn ordered(planner: &Planner<'_>, dependencies: &mut Dependencies) ->
     updates.filter(|&(param, node)| dependencies.write_in_place(param, node)).collect()
 }
 
-/// A parameter that the kernel writes while another invocation may still read the old value.
+/// Parameter whose old value another invocation may still read.
 pub(super) fn hazard(group: &Group) -> Option<u16> {
     group.stores.iter().find_map(|store| match store.slot {
         Slot::Param(param) if !reads_what_it_writes(group, store) => Some(param),
@@ -34,21 +34,18 @@ pub(super) fn hazard(group: &Group) -> Option<u16> {
     })
 }
 
-/// True if each invocation reads only the element of the stored tensor that it writes.
 fn reads_what_it_writes(group: &Group, store: &Store) -> bool {
     let mut reads = group.accesses.iter().filter(|access| access.access.slot == store.slot).peekable();
     if reads.peek().is_none() {
         return true;
     }
-    // Workgroups that share a row of a reduction all compute the row's values; one stores them.
+    // Workgroups that share a row all compute its values; one stores them.
     let is_per_row =
         |store: &Store, axes| store.access.as_ref().is_some_and(|access| row_only(&access.access.axes, axes));
     let shares_rows = |axes| is_per_row(store, axes) && !group.stores.iter().all(|store| is_per_row(store, axes));
     let alone = match &group.kind {
         GroupKind::Pointwise | GroupKind::WeightedSum(_) => true,
-        // All invocations of a row read its statistics, and one stores them.
         GroupKind::Attention(_) => !is_per_row(store, 1),
-        // Invocations that reduce a product's row read each other's elements.
         GroupKind::Contraction(_) => !has_reductions(&group.body),
         GroupKind::Reduction(reduction) => !shares_rows(reduction.axes),
     };
@@ -60,7 +57,6 @@ fn reads_what_it_writes(group: &Group, store: &Store) -> bool {
     alone && reads.all(|access| !access.gathered && same(access))
 }
 
-/// True if an access does not move along the trailing, reduced axes.
 fn row_only(axes: &[Option<u8>], reduced: usize) -> bool {
     axes[axes.len() - reduced..].iter().all(Option::is_none)
 }
@@ -69,7 +65,7 @@ fn has_reductions(body: &Body) -> bool {
     body.values.iter().any(|value| matches!(value.op, ValueOp::Reduce(..)))
 }
 
-/// Copy kernels for parameters not written in place, and for further results of one value. Never fails.
+/// Copy kernels for parameters not written in place, and for further results of one value.
 pub(super) fn copies(
     planner: &Planner<'_>,
     in_place: &InPlace,

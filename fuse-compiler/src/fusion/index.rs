@@ -1,42 +1,42 @@
-//! Index maps: coordinates of a node's value as a function of a kernel's domain.
+//! Index maps: coordinates of a value as a function of a kernel's domain.
 //!
-//! Permute, slice, broadcast and unit-axis reshape only rename coordinates, so a kernel reads through them. A reshape
-//! that mixes axes is free only on a stored (contiguous) value.
+//! Permute, slice, broadcast and unit-axis reshape only rename coordinates. A reshape that mixes axes is free only on a
+//! stored (contiguous) value.
 
 use fuse_artifact::{Access, Size, Slot, Space};
 
 use super::body::ValueId;
 use crate::graph::{Graph, NodeId, Op};
 
-/// Source of the coordinate along each axis of a value.
+/// Source of each axis's coordinate.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct IndexMap {
-    /// One entry per axis of the value.
+    /// One per axis of the value.
     pub axes: Vec<AxisMap>,
 }
 
-/// Coordinate along one axis: `start + domain[axis]`, `start + value`, or `start`.
+/// Coordinate: `start + domain[axis]`, `start + value`, or `start`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct AxisMap {
-    /// Axis of the domain that the coordinate follows.
+    /// Domain axis that the coordinate follows.
     pub axis: Option<u8>,
     /// Body value of a computed coordinate.
     pub value: Option<ValueId>,
     /// First coordinate.
     pub start: Size,
-    /// The value's axis may have extent 1 at launch where the domain's is larger.
+    /// True if the axis may have extent 1 at launch where the domain's is larger.
     pub may_repeat: bool,
 }
 
 impl AxisMap {
     pub(super) const FIXED: Self = Self { axis: None, value: None, start: zero(), may_repeat: false };
 
-    /// The coordinate along an axis of the domain.
+    /// Coordinate of a domain axis.
     pub fn along(axis: u8) -> Self {
         Self { axis: Some(axis), ..Self::FIXED }
     }
 
-    /// A computed coordinate.
+    /// Computed coordinate.
     pub fn computed(value: ValueId) -> Self {
         Self { value: Some(value), ..Self::FIXED }
     }
@@ -47,30 +47,30 @@ const fn zero() -> Size {
 }
 
 impl IndexMap {
-    /// Maps axis `d` of the value to axis `d` of the domain.
+    /// Maps axis `d` to domain axis `d`.
     pub fn identity(rank: usize) -> Self {
         Self { axes: (0..rank).map(|d| AxisMap::along(d as u8)).collect() }
     }
 
-    /// The identity with the last two axes exchanged.
+    /// Identity with the last two axes exchanged.
     pub fn exchanged(rank: usize) -> Self {
         let mut map = Self::identity(rank);
         map.axes.swap(rank - 2, rank - 1);
         map
     }
 
-    /// Maps axis `d` of the value to axis `axes[d]` of the domain, or fixes it.
+    /// Maps axis `d` to domain axis `axes[d]`, or fixes it.
     pub fn along(axes: &[Option<u8>]) -> Self {
         Self { axes: axes.iter().map(|axis| axis.map_or(AxisMap::FIXED, AxisMap::along)).collect() }
     }
 
-    /// True if both maps give the same coordinates of a value of `shape`; axes of extent 1 always agree.
+    /// True if both give the same coordinates of a value of `shape`; axes of extent 1 always agree.
     pub fn agrees(&self, other: &Self, shape: &[Size]) -> bool {
         let axes = self.axes.iter().zip(&other.axes).zip(shape);
         self.axes.len() == other.axes.len() && axes.into_iter().all(|((a, b), size)| a == b || size.is_one())
     }
 
-    /// Map of a broadcast's operand. Shapes are outermost first; `from` may be rank 0.
+    /// Map of a broadcast's operand; `from` may be rank 0.
     pub fn through_broadcast(&self, from: &[Size], to: &[Size]) -> Self {
         if from.is_empty() {
             return Self { axes: vec![] };
@@ -87,7 +87,7 @@ impl IndexMap {
         Self { axes: axes.collect() }
     }
 
-    /// Access to a stored value of shape `view` from a space of `rank` axes.
+    /// Access to a stored value from a space of `rank` axes.
     pub fn access(&self, slot: Slot, space: Space, view: &[Size], rank: usize) -> Access {
         let mut axes = vec![None; rank];
         for (v, map) in self.axes.iter().enumerate() {
@@ -101,10 +101,9 @@ impl IndexMap {
     }
 }
 
-/// Steps from a movement operation to its operand and the operand's map.
+/// Operand and map of a movement operation.
 ///
-/// `Ok(None)` if `node` is no movement; `Err` with a reason if the operand's coordinates are not affine in the
-/// domain's.
+/// `Ok(None)` for other operations; `Err` if the coordinates are not affine in the domain's.
 pub fn through_movement(
     graph: &Graph,
     uses_coordinates: impl Fn(NodeId) -> bool,
@@ -141,7 +140,6 @@ pub fn through_movement(
     }
 }
 
-/// Map through a reshape that only adds or removes axes of extent 1.
 fn through_unit_reshape(from: &[Size], to: &[Size], map: &IndexMap) -> Option<IndexMap> {
     let mut kept = to.iter().zip(&map.axes).filter(|(size, _)| !size.is_one());
     let mut axes = Vec::with_capacity(from.len());
@@ -159,7 +157,7 @@ fn through_unit_reshape(from: &[Size], to: &[Size], map: &IndexMap) -> Option<In
     kept.next().is_none().then_some(IndexMap { axes })
 }
 
-/// Source of a chain of reshapes, with the same elements in the same order.
+/// Source of a chain of reshapes.
 pub fn strip_reshapes(graph: &Graph, mut node: NodeId) -> NodeId {
     while let Op::Reshape(x) = graph.nodes[node].op {
         node = x;
@@ -167,7 +165,7 @@ pub fn strip_reshapes(graph: &Graph, mut node: NodeId) -> NodeId {
     node
 }
 
-/// Per node: inlining it uses a coordinate as a value (`index`).
+/// Per node: inlining it uses a coordinate as a value.
 pub fn uses_coordinates(graph: &Graph) -> Vec<bool> {
     let mut uses = vec![false; graph.nodes.len()];
     for (id, node) in graph.nodes.iter() {

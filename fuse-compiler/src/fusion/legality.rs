@@ -1,4 +1,4 @@
-//! Fusion legality: operations that start kernels, and limits of every adapter.
+//! Fusion legality: anchors, and limits of every adapter.
 
 use std::collections::BTreeSet;
 
@@ -8,12 +8,12 @@ use crate::{
     operations::{BinaryOp, UnaryOp},
 };
 
-/// Storage buffers per shader stage that every WebGPU adapter provides.
+/// Storage buffers per stage of every WebGPU adapter.
 pub const MAX_STORAGE_BUFFERS: usize = 8;
 
-/// Computed values compared with their own extremes, each with reduction and comparison, as in the gradient of `max`.
+/// Computed values compared with their own extremes, with reduction and comparison, as in the gradient of `max`.
 ///
-/// A kernel that recomputes such a value may round it differently and find no equal element.
+/// Recomputation may round such a value differently and find no equal element.
 pub fn compared_extremes(graph: &Graph, live: &BTreeSet<NodeId>) -> Vec<[NodeId; 3]> {
     let mut found = vec![];
     for &comparison in live {
@@ -30,7 +30,7 @@ pub fn compared_extremes(graph: &Graph, live: &BTreeSet<NodeId>) -> Vec<[NodeId;
     found
 }
 
-/// True if a value is rounded after it is loaded; moves, selections and sign changes do not round.
+/// True if a value is rounded after its load; moves, selections and sign changes do not round.
 fn rounds(graph: &Graph, value: NodeId) -> bool {
     let (mut seen, mut pending) = (BTreeSet::new(), vec![value]);
     while let Some(node) = pending.pop() {
@@ -50,14 +50,14 @@ fn rounds(graph: &Graph, value: NodeId) -> bool {
     false
 }
 
-/// Checks that a group binds at most `most` buffers; else names a value outside `forced` to store.
+/// Checks a group's bindings; else names a value outside `forced` to store.
 pub(super) fn check_bindings(
     graph: &Graph,
     group: &Group,
     most: usize,
     forced: &BTreeSet<NodeId>,
 ) -> Result<(), Obstacle> {
-    // A kernel in several passes also binds a scratch buffer.
+    // Several passes bind a scratch buffer.
     let scratch = usize::from(!matches!(group.kind, GroupKind::Pointwise | GroupKind::WeightedSum(_)));
     if group.tensors().len() + scratch <= most {
         return Ok(());
@@ -75,7 +75,7 @@ pub(super) fn check_bindings(
     if let GroupKind::Attention(attention) = &group.kind
         && !forced.contains(&attention.output)
     {
-        // Readers load the output from memory. A materialized score would end the attention.
+        // A materialized score would end the attention.
         return Err(NeedsStorage { node: attention.output, consumer, reason }.into());
     }
     let split = value_to_split(graph, group, most);
@@ -84,18 +84,17 @@ pub(super) fn check_bindings(
         && let (GroupKind::Reduction(_), Some(_), Some(&last)) =
             (&group.kind, reductions.next(), reductions.next_back())
     {
-        // The reductions' outputs alone exceed the limit, so the last reduction gets a kernel of its own.
+        // The reductions' outputs alone exceed the limit.
         return Err(Obstacle::TooMany(vec![last]));
     }
-    // Once every value behind the anchor is stored by itself, the anchor's value is stored too, and others start from
-    // it.
+    // Every value behind the anchor is stored by itself, so the anchor is stored too.
     let anchors = group.nodes.iter().copied().filter(|&node| graph.nodes[node].op.is_anchor());
     let stored = group.stores.iter().map(|store| store.node);
     let unforced = split.into_iter().chain(stored).chain(anchors).find(|node| !forced.contains(node));
     Err(NeedsStorage { node: unforced.unwrap_or(group.stores[0].node), consumer, reason }.into())
 }
 
-/// The group's value with most inputs among those that fit a kernel with `most` bindings.
+/// The value with most inputs that fits a kernel with `most` bindings.
 fn value_to_split(graph: &Graph, group: &Group, most: usize) -> Option<NodeId> {
     let outputs: BTreeSet<NodeId> = group.stores.iter().map(|store| store.node).collect();
     let inside: BTreeSet<NodeId> = group.nodes.iter().copied().collect();

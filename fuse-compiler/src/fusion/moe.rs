@@ -1,8 +1,7 @@
 //! Mixtures of experts: `sum(gates · matmul(x, w), axis = 0)` with weights `w: [E, D, N]` and few experts E.
 //!
-//! Rewrites a graph so that each expert is a product of its own. The products share their left operand, so kernels add
-//! several before any store, and `[E, T, N]` is never materialized. Tiles of several products are smaller than those of
-//! one; the launch compares both graphs.
+//! Makes each expert a product of its own. The products share their left operand, so kernels add several before a store
+//! and never materialize `[E, T, N]`. Their tiles are smaller; the launch compares both graphs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,16 +18,14 @@ const MAX_EXPERTS: u64 = 8;
 
 struct Mixture {
     sum: NodeId,
-    /// Axis of the experts, a batch axis of the products.
     axis: usize,
     experts: u64,
-    /// The products and their pointwise users up to the sum.
     nodes: BTreeSet<NodeId>,
-    /// Experts whose products one kernel computes.
+    /// Experts per kernel.
     together: u64,
 }
 
-/// Splits mixtures into products of single experts; `None` if the graph has none.
+/// Splits mixtures into products of single experts.
 pub fn split_experts(graph: &Graph) -> Option<Graph> {
     let mixtures: Vec<Mixture> = live_nodes(graph).into_iter().filter_map(|node| Mixture::find(graph, node)).collect();
     if mixtures.is_empty() {
@@ -41,7 +38,6 @@ pub fn split_experts(graph: &Graph) -> Option<Graph> {
         node.op.operands_mut().into_iter().for_each(|x| *x = moved[x]);
         let now = match (mixtures.iter().find(|mixture| mixture.sum == id), &node.op) {
             (Some(mixture), _) => Parting { graph, mixture, nodes: &mut nodes, moved: &moved }.sum(),
-            // A reshape back to the sum's own shape belongs to its kernel.
             (None, &Op::Reshape(x)) => reshaped(&mut nodes, x, node),
             (None, _) => nodes.push(node),
         };
@@ -84,7 +80,7 @@ impl Mixture {
         let others = live_nodes(graph).into_iter().filter(|user| *user != sum && !nodes.contains(user));
         let others = others.flat_map(|user| graph.nodes[user].op.operands());
         let alone = others.chain(graph.results.iter().copied()).all(|used| !nodes.contains(&used));
-        // Partial sums pass between kernels through memory, which would round `f16` once more.
+        // Memory between kernels would round `f16` partial sums once more.
         let exact = together >= experts || graph.nodes[x].ty.dtype != DType::F16;
         let found = Self { sum, axis, experts, nodes, together };
         (left.len() == 1 && together > 0 && exact && alone).then_some(found)
@@ -99,7 +95,6 @@ struct Parting<'a> {
 }
 
 impl Parting<'_> {
-    /// Sum over all experts: first within kernels, then of their partial sums.
     fn sum(&mut self) -> NodeId {
         let Mixture { sum, experts, together, .. } = *self.mixture;
         let mut left = None;
@@ -124,7 +119,7 @@ impl Parting<'_> {
         values.into_iter().reduce(add).expect("a mixture has experts")
     }
 
-    /// The summand of one expert without the experts' axis. `left` caches the products' shared left operand.
+    /// Summand of one expert, without its axis. `left` caches the shared left operand.
     fn expert(&mut self, expert: u64, left: &mut Option<NodeId>) -> NodeId {
         let mut own: BTreeMap<NodeId, NodeId> = BTreeMap::new();
         let mixture = self.mixture;
@@ -148,7 +143,6 @@ impl Parting<'_> {
         own[&x]
     }
 
-    /// Slice of an outer value for one expert, without the experts' axis.
     fn slice(&mut self, x: NodeId, expert: u64) -> NodeId {
         let Node { mut ty, span, .. } = self.graph.nodes[x].clone();
         let (axis, mut value) = (self.mixture.axis, self.moved[&x]);

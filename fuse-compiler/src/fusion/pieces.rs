@@ -1,8 +1,7 @@
 //! Values of many pieces (`concat`, `stack`): bounds the selection inside one kernel.
 //!
-//! A kernel that inlines a `concat` evaluates every piece for every element. `grad::joined` nests pieces in groups. If
-//! there are too many for one kernel, each group is stored. Evaluations per element then grow with the nesting depth,
-//! not with the number of pieces.
+//! A kernel that inlines a `concat` evaluates every piece for every element. `grad::joined` nests pieces in groups; too
+//! many for one kernel are stored by group. Evaluations then grow with nesting depth, not with pieces.
 
 use std::collections::BTreeSet;
 
@@ -10,10 +9,8 @@ use crate::graph::{Graph, NodeId, Op};
 
 const MAX_PIECES: u32 = 64;
 
-/// Groups of values with too many pieces, each with a consumer and the reason. `users` are the live users of each node.
 pub(super) fn groups_to_store(graph: &Graph, users: &[BTreeSet<NodeId>]) -> Vec<(NodeId, NodeId, &'static str)> {
     let pieces = pieces(graph);
-    // Pieces of the largest value that contains the node as a group.
     let mut whole = pieces.clone();
     let mut found = vec![];
     for (id, node) in graph.nodes.iter().rev() {
@@ -39,7 +36,6 @@ pub(super) fn groups_to_store(graph: &Graph, users: &[BTreeSet<NodeId>]) -> Vec<
     found
 }
 
-/// Pieces that each node selects among; 0 for constants.
 fn pieces(graph: &Graph) -> Vec<u32> {
     let mut pieces: Vec<u32> = Vec::with_capacity(graph.nodes.len());
     for (_, node) in graph.nodes.iter() {

@@ -1,4 +1,4 @@
-//! Pointwise groups: values of equal shape computed by one kernel.
+//! Pointwise groups: values of equal shape in one kernel.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -15,8 +15,8 @@ use super::{
 };
 use crate::graph::NodeId;
 
-/// Merges the single-node pointwise cuts from `first` on into few cuts of equal shape. Two cuts merge if this forms no
-/// cycle and respects the binding limit. A forced node stays alone, since it did not fit the kernels around it.
+/// Merges single-node cuts from `first` on by shape, without cycles and within the binding limit. A forced node stays
+/// alone, since it did not fit the kernels around it.
 pub(super) fn merge(
     planner: &Planner<'_>,
     (cuts, first): (&mut [Cut], usize),

@@ -22,17 +22,17 @@ pub fn print(graph: &Graph, groups: &Groups) -> String {
     text
 }
 
-/// Formats a size with the graph's names.
+/// Formats a size with names.
 pub fn size(graph: &Graph, size: &Size) -> String {
     size.display(|id| graph.symbols[usize::from(id)].name.as_ref()).to_string()
 }
 
-/// Formats a shape with the graph's names, for example `[M, 64]`.
+/// Formats a shape with names, for example `[M, 64]`.
 pub fn shape(graph: &Graph, sizes: &[Size]) -> String {
     format!("[{}]", sizes.iter().map(|s| size(graph, s)).collect::<Vec<_>>().join(", "))
 }
 
-/// Readable name of a slot.
+/// Name of a slot.
 pub fn slot(graph: &Graph, slot: Slot) -> String {
     match slot {
         Slot::Param(i) => graph.params[usize::from(i)].name.clone(),

@@ -1,4 +1,4 @@
-//! Explains materialized values: adds reasons to kernel boundaries that legality and heuristics left unexplained.
+//! Adds reasons to kernel boundaries that legality and heuristics left unexplained.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,6 @@ use fuse_artifact::{Refusal, Slot, Text};
 use super::{Group, GroupKind, Groups, Policy};
 use crate::graph::{Graph, NodeId, Op};
 
-/// Adds a refusal for each temporary and reader without one.
 pub(super) fn explain(graph: &Graph, groups: &mut Groups, policy: Policy) {
     let mut producers: BTreeMap<Slot, &Group> = BTreeMap::new();
     let mut found = vec![];

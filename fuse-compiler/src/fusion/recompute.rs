@@ -1,16 +1,15 @@
-//! Recomputation: values that one kernel would evaluate at several coordinates because it reads them through `take`.
+//! Recomputation: values that a kernel would evaluate at several coordinates, because it reads them through `take`.
 //!
-//! A kernel that inlines `roll(x, shift = 1) + roll(x, shift = -1)` computes `x` twice per element. Each further level
-//! doubles that. A value read at several coordinates is therefore stored, unless it costs about as much as a load. Then
-//! levels multiply only cheap values, and planning stays near linear in the program's length. Coordinates that
-//! movements rename (slices, permutes) add few places; `heuristics` decides there.
+//! Inlined `roll(x, shift = 1) + roll(x, shift = -1)` computes `x` twice; each further level doubles that. Such a value
+//! is stored unless it costs about as much as a load, so planning stays near linear. `heuristics` decides about
+//! coordinates that movements rename.
 
 use std::collections::BTreeSet;
 
 use super::heuristics::{LOAD, operation_cost};
 use crate::graph::{Graph, NodeId, Op};
 
-/// Maximum distinct operations counted per value; values with more count as expensive.
+/// Distinct operations counted per value; more are expensive.
 const MAX_OPERATIONS: usize = 32;
 
 #[derive(Clone, Copy, Default)]
@@ -23,12 +22,12 @@ struct Reads {
 #[derive(Clone, Default)]
 struct Work {
     total: u32,
-    /// Its operations; empty if it counts as one, like loads and values at other coordinates.
+    /// Its operations; empty if it counts as one, like a load.
     operations: BTreeSet<NodeId>,
 }
 
-/// Values read at several coordinates, some computed, that are cheaper to store than to recompute; operands first.
-/// `users` are the live users of each node, `is_stored` tells materialized nodes, and `most` bounds the repeated cost.
+/// Values cheaper to store, operands first: read at several coordinates, some computed. `most` bounds the repeated
+/// cost.
 pub(super) fn read_at_several_places(
     graph: &Graph,
     users: &[BTreeSet<NodeId>],
@@ -55,14 +54,13 @@ pub(super) fn read_at_several_places(
 }
 
 impl Reads {
-    /// Cost of recomputing a value at all places but one instead of loading it; 0 if no coordinate is computed.
+    /// Cost of recomputing a value instead of loading it; 0 if no coordinate is computed.
     fn repeated(self, work: u32) -> u32 {
         let again = if self.taken { self.places.saturating_sub(1) } else { 0 };
         work.saturating_sub(LOAD).saturating_mul(again)
     }
 }
 
-/// Reads of each node by one kernel, through movements.
 fn reads(graph: &Graph, users: &[BTreeSet<NodeId>]) -> Vec<Reads> {
     let mut reads = vec![Reads::default(); graph.nodes.len()];
     for id in graph.nodes.handles().rev() {
@@ -91,7 +89,6 @@ fn inlined(graph: &Graph, id: NodeId, works: &[Work]) -> Work {
         let total = operands.iter().fold(0, |sum: u32, x| sum.saturating_add(works[x.index()].total));
         return Work { total, ..Work::default() };
     }
-    // Drivers hoist uniform values out of the per-element work.
     if operands.iter().all(|x| works[x.index()].total == 0 && !matches!(graph.nodes[*x].op, Op::Index { .. })) {
         return Work::default();
     }

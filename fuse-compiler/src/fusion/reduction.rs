@@ -1,4 +1,4 @@
-//! Reduction groups: reductions over the same rows with the pointwise operations around them.
+//! Reduction groups: reductions over the same rows and their pointwise operations.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub(super) fn group(
     let graph = planner.graph;
     let mut builder = BodyBuilder::new(graph, &planner.uses_coordinates, stored);
     let inside = |node: NodeId| cut.region.contains(&node);
-    // A permute outside the region is an operand like any other, with the shape of the elements.
+    // A permute outside the region is an ordinary operand.
     let place = |node: NodeId| match inside(node) {
         true => rows.place(graph, node),
         false => rows.place_of(&graph.nodes[node].ty),

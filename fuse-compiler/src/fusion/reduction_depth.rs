@@ -1,4 +1,4 @@
-//! Levels of values in bodies with reductions: per element or per row, and the number of preceding reductions.
+//! Levels of values in bodies with reductions: per element or per row, and the stage.
 
 use std::collections::BTreeSet;
 
@@ -8,9 +8,9 @@ use crate::graph::Literal;
 /// Position of a value among a body's reductions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Level {
-    /// Length of the chain of reductions that must finish first.
+    /// Number of chained reductions that must finish first.
     pub stage: usize,
-    /// True if it varies along the row, else one value per row.
+    /// True if it varies along the row.
     pub per_element: bool,
 }
 
@@ -34,7 +34,7 @@ impl Body {
         }
     }
 
-    /// Replaces values that `roots` do not need by literals, which emit no code.
+    /// Replaces unneeded values by literals, which emit no code.
     #[must_use]
     pub fn only(&self, roots: &[ValueId]) -> Self {
         let mut needed = vec![false; self.values.len()];
@@ -51,7 +51,7 @@ impl Body {
         body
     }
 
-    /// Values needed for `roots` after the reductions: includes reductions, but not their inputs.
+    /// Values needed for `roots` after the reductions: their inputs are left out.
     pub fn needed(&self, roots: &[ValueId]) -> BTreeSet<ValueId> {
         let (mut found, mut pending) = (BTreeSet::new(), roots.to_vec());
         while let Some(value) = pending.pop() {
@@ -63,7 +63,7 @@ impl Body {
         found
     }
 
-    /// Reductions by stage, each with its input.
+    /// Reductions and inputs by stage.
     pub fn stages(&self, levels: &[Level]) -> Vec<Vec<(ValueId, ValueId)>> {
         let mut stages: Vec<Vec<(ValueId, ValueId)>> = vec![];
         for (value, known) in self.values.iter().enumerate() {
@@ -76,7 +76,7 @@ impl Body {
         stages
     }
 
-    /// Level of every value; `along_row` tells the axes of the space that lie along a row.
+    /// Level of every value; `along_row` tells axes along a row.
     pub fn levels(&self, accesses: &[KernelAccess], along_row: impl Fn(usize) -> bool) -> Vec<Level> {
         let moves = |access: u16| {
             let axes = accesses[usize::from(access)].access.axes.iter().enumerate();
@@ -100,19 +100,18 @@ impl Body {
     }
 }
 
-/// Per-element work of a product's left operand.
+/// Per-element work of a left operand.
 pub struct OperandParts {
-    /// Per pass over a row before the product: values up to that stage's reductions.
+    /// Per pass over a row: values up to that stage's reductions.
     pub stages: Vec<BTreeSet<ValueId>>,
-    /// Values computed for every tile load.
+    /// Values per tile load.
     pub elements: BTreeSet<ValueId>,
 }
 
-/// Splits the left operand's program; `depth` is the space's last axis.
+/// Splits the left operand's program; `depth` is the last axis.
 pub fn operand_parts(body: &Body, value: ValueId, accesses: &[KernelAccess], depth: usize) -> OperandParts {
     let levels = body.levels(accesses, |axis| axis == depth);
     let stages = body.stages(&levels);
-    // Without reductions all values are computed for every element.
     let per_element = |value: &ValueId| stages.is_empty() || levels[*value].per_element;
     let elements = body.needed(&[value]).into_iter().filter(per_element).collect();
     let of_stage = |stage: &Vec<(ValueId, ValueId)>| {

@@ -1,8 +1,7 @@
 //! Regions: operations that contractions and reductions take into their kernels.
 //!
-//! Input: the graph and its forced nodes. Output: disjoint, acyclic [`Region`]s, one per kernel that is not pointwise.
-//! A region grows from its anchor over the anchor's users. Building the kernel (`contraction`, `reduction`) decides if
-//! it can be written.
+//! Input: the graph and its forced nodes. Output: disjoint, acyclic [`Region`]s, one per kernel that is not pointwise,
+//! grown over their anchors' users. `contraction` and `reduction` decide if the kernel can be written.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -21,12 +20,10 @@ use crate::graph::{Graph, NodeId, Op};
 
 #[derive(Clone, Debug)]
 pub(super) enum Anchor {
-    /// Products of equal shapes that share their left operand.
+    /// Products of equal shape and left operand.
     Products(Vec<NodeId>),
-    /// Reductions over the same rows.
     Rows(RowSpace),
     Attention(Box<Pattern>),
-    /// Sums of an attention's gradient.
     WeightedSums(WeightedSums),
 }
 
@@ -34,12 +31,10 @@ pub(super) enum Anchor {
 pub(super) struct Region {
     pub(super) anchor: Anchor,
     pub(super) nodes: BTreeSet<NodeId>,
-    /// Movements between them, which only rename coordinates.
     pub(super) movements: BTreeSet<NodeId>,
 }
 
 impl Region {
-    /// True if the kernel holds the value of `node`, possibly under another name.
     fn holds(&self, node: NodeId) -> bool {
         self.nodes.contains(&node) || self.movements.contains(&node)
     }
@@ -48,7 +43,6 @@ impl Region {
         self.nodes.iter().any(|&node| matches!(graph.nodes[node].op, Op::Reduce { .. }))
     }
 
-    /// Rows of its reductions; for products, rows of the result.
     pub(super) fn rows(&self, graph: &Graph) -> RowSpace {
         match &self.anchor {
             Anchor::Rows(rows) => rows.clone(),
@@ -124,12 +118,11 @@ struct Growth<'a, 'g> {
     planner: &'a Planner<'g>,
     regions: Vec<Region>,
     owner: BTreeMap<NodeId, usize>,
-    /// Nodes of row prologues, from their reductions to the products' left operand.
+    /// Nodes of row prologues.
     claimed: BTreeSet<NodeId>,
-    /// Live reductions, by shape and axes of their operand.
     reductions: HashMap<(&'a [Size], &'a [usize]), Vec<NodeId>>,
     stages: Stages,
-    /// Per region: latest stage that it waits for.
+    /// Latest stage that each region waits for.
     latest: Vec<u32>,
 }
 
@@ -139,12 +132,12 @@ struct Frontier {
     first: u32,
     /// It formed a cycle before it grew.
     waits: bool,
-    /// Values whose inputs are not in `reads` yet.
+    /// Values whose inputs `reads` lacks.
     unread: Vec<NodeId>,
     reads: Reads,
 }
 
-/// Tensors that a kernel would read, with all values computed from them.
+/// Tensors that a kernel would read, and all values computed from them.
 #[derive(Default)]
 struct Reads {
     inputs: BTreeSet<NodeId>,
@@ -183,7 +176,7 @@ impl<'a, 'g> Growth<'a, 'g> {
 
     fn add(&mut self, number: usize, node: NodeId) {
         let op = &self.planner.graph.nodes[node].op;
-        // A permute changes the store; other movements only rename values in registers.
+        // Permutes change the store.
         let movement = op.is_movement() && !matches!(op, Op::Permute { .. });
         let region = &mut self.regions[number];
         if movement {
@@ -195,7 +188,7 @@ impl<'a, 'g> Growth<'a, 'g> {
         }
     }
 
-    /// Propagates stages after a region gained nodes: readers of one of its values wait for all of them.
+    /// Propagates stages: readers of one value of a region wait for all of them.
     fn complete_together(&mut self, number: usize, new: Vec<NodeId>) {
         let latest = new.iter().map(|&node| self.stages.latest(node)).max().unwrap_or(0).max(self.latest[number]);
         let mut pending = new;
@@ -217,7 +210,7 @@ impl<'a, 'g> Growth<'a, 'g> {
         }
     }
 
-    /// A product with later products of equal left operand and shape that may run side by side with it.
+    /// A product with later products of equal left operand and shape that may run with it.
     fn siblings(&self, product: NodeId) -> Vec<NodeId> {
         let graph = self.planner.graph;
         let mut found = vec![product];
@@ -250,7 +243,7 @@ impl<'a, 'g> Growth<'a, 'g> {
         !(self.owner.contains_key(&node) || self.claimed.contains(&node) || self.planner.is_recomputed(node))
     }
 
-    /// Extends a region over users of its nodes, as far as its kernel may compute them.
+    /// Extends a region over users as far as its kernel may compute them.
     fn grow(&mut self, number: usize) {
         let (planner, region) = (self.planner, &self.regions[number]);
         let mut frontier = Frontier {
@@ -267,7 +260,6 @@ impl<'a, 'g> Growth<'a, 'g> {
             let alike = self.reductions.get(&(&rows.shape[..], &rows.axes[..])).into_iter().flatten();
             candidates.extend(alike.filter(|&&node| node > first));
         }
-        // Operands come first, so no candidate is tried before its operands.
         while let Some(candidate) = candidates.pop_first() {
             let free = self.is_free(candidate) && !self.regions[number].movements.contains(&candidate);
             if free
@@ -304,7 +296,7 @@ impl<'a, 'g> Growth<'a, 'g> {
                 fits && operands.iter().any(|&x| held(x))
             }
             Op::Broadcast(x) => {
-                // Row statistics of an attention are available only once per row.
+                // Once per row.
                 let repeats = !matches!(region.anchor, Anchor::Attention(_));
                 repeats
                     && with_rows
@@ -314,10 +306,10 @@ impl<'a, 'g> Growth<'a, 'g> {
             }
             Op::Permute { x, permutation } => {
                 let only_user = self.planner.users[x.index()].len() == 1 && !self.planner.is_result(*x);
-                // Rows stay whole, so that stores are vectors.
+                // Whole rows keep stores vectors.
                 let whole_rows = permutation.last().is_some_and(|last| last + 1 == permutation.len());
                 let stores_by_stride = match region.anchor {
-                    // Products read their operands in either direction.
+                    // Products read operands in either direction.
                     Anchor::Rows(_) => whole_rows || !self.is_operand(candidate),
                     Anchor::Attention(_) | Anchor::WeightedSums(_) => whole_rows,
                     Anchor::Products(_) => false,
@@ -346,7 +338,6 @@ impl<'a, 'g> Growth<'a, 'g> {
         !self.planner.is_result(node) && self.planner.users[node.index()].iter().all(product)
     }
 
-    /// The value that a region's kernel holds under a node's name.
     fn source(&self, number: usize, mut node: NodeId) -> NodeId {
         while self.regions[number].movements.contains(&node) {
             node = self.planner.graph.nodes[node].op.operands()[0];
@@ -362,21 +353,19 @@ impl<'a, 'g> Growth<'a, 'g> {
             nodes.insert(candidate);
             return !self.waits_for_itself(&nodes);
         }
-        // The region's inputs do not depend on it, nor on its users: only the candidate's operands can form a cycle.
+        // Only the candidate's operands can form a cycle.
         let inside = |node: NodeId| node == candidate || region.holds(node);
         let outside = operands.into_iter().filter(|&x| !inside(x)).collect();
         !self.reach(outside, inside, frontier.first)
     }
 
-    /// True if a kernel that computes `nodes` would read a value that depends on them.
     fn waits_for_itself(&self, nodes: &BTreeSet<NodeId>) -> bool {
         let operands = nodes.iter().flat_map(|&node| self.planner.graph.nodes[node].op.operands());
         let outside = operands.filter(|x| !nodes.contains(x)).collect();
         self.reach(outside, |node| nodes.contains(&node), self.stages.first(nodes.iter().copied()))
     }
 
-    /// True if some of `pending` depend on `inside`, whose first stage is `first`. Other regions complete before their
-    /// values are read.
+    /// True if some of `pending` depend on `inside`, whose first stage is `first`. Other regions complete first.
     fn reach(&self, mut pending: Vec<NodeId>, inside: impl Fn(NodeId) -> bool, first: u32) -> bool {
         let graph = self.planner.graph;
         let mut seen = HashSet::new();
@@ -409,7 +398,6 @@ impl<'a, 'g> Growth<'a, 'g> {
         found
     }
 
-    /// True if computing `x` reads a tensor that the region reads anyway.
     fn shares_input(&self, number: usize, x: NodeId, frontier: &mut Frontier) -> bool {
         self.read(number, std::mem::take(&mut frontier.unread), &mut frontier.reads);
         self.inputs(number, x).iter().any(|input| frontier.reads.inputs.contains(input))
@@ -421,7 +409,6 @@ impl<'a, 'g> Growth<'a, 'g> {
         reads.inputs
     }
 
-    /// Adds tensors that a region's kernel would read to compute `pending`.
     fn read(&self, number: usize, mut pending: Vec<NodeId>, reads: &mut Reads) {
         let graph = self.planner.graph;
         while let Some(node) = pending.pop() {
@@ -442,13 +429,12 @@ impl<'a, 'g> Growth<'a, 'g> {
         }
     }
 
-    /// Takes shared pointwise inputs of the region's reductions: its kernel stores them once, so others need not
-    /// recompute them.
+    /// Takes shared pointwise inputs of the reductions, to store them once.
     fn take_shared_operands(&mut self, number: usize) {
         let graph = self.planner.graph;
         let Anchor::Rows(rows) = self.regions[number].anchor.clone() else { return };
         let at_hand = self.computed_inline(number);
-        // Concerns the region with all inlined values, so the answer holds for every candidate.
+        // One answer for all candidates.
         let mut waits = None;
         for &candidate in at_hand.iter().rev() {
             let node = &graph.nodes[candidate];
@@ -468,8 +454,7 @@ impl<'a, 'g> Growth<'a, 'g> {
         }
     }
 
-    /// Leaves cheap functions of reduced columns to their readers, which avoids storing values of the columns' full
-    /// size.
+    /// Leaves cheap functions of reduced columns to readers, which avoids storing full-size values.
     fn leave_columns(&mut self, number: usize) {
         let (graph, planner) = (self.planner.graph, self.planner);
         let region = &self.regions[number];
@@ -504,5 +489,5 @@ impl<'a, 'g> Growth<'a, 'g> {
     }
 }
 
-/// Maximum products side by side in one kernel, limited by registers.
+/// Register limit of products in one kernel.
 pub(super) const MAX_SIBLINGS: usize = 4;

@@ -1,8 +1,8 @@
-//! Rematerialization: consumers recompute values that are cheap functions of a materialized one.
+//! Rematerialization: consumers recompute cheap functions of a materialized value.
 //!
 //! Removes values from regions if only other kernels read them and each is a cheap function of one stored value of its
-//! size. Example: a relu's mask, `relu(x) > 0`, would take as many bytes as `relu(x)`. Not here: functions of reduced
-//! columns (`regions`), decided before other regions grow.
+//! size. Example: a relu's mask, `relu(x) > 0`. Not here: functions of reduced columns (`regions`), decided before
+//! other regions grow.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,15 +13,15 @@ use super::{
 };
 use crate::graph::{NodeId, Op};
 
-/// Maximum cost: above a comparison with a rounding, below an exponential.
+/// Above a comparison with a rounding, below an exponential.
 const MAX_COST: u32 = 4;
 
 pub(super) fn leave(planner: &Planner<'_>, regions: &mut [Region], needed: &BTreeSet<NodeId>) {
     let mut search = Search { planner, owner: owners(regions), needed, kept: BTreeSet::new() };
-    // Later values first: their sources stay materialized.
+    // In reverse: their sources stay materialized.
     for &node in needed.iter().rev() {
         let Some(&number) = search.owner.get(&node) else { continue };
-        // Attentions store functions of their output by themselves.
+        // Attentions store functions of their output.
         if matches!(regions[number].anchor, Anchor::Attention(_)) || search.kept.contains(&node) {
             continue;
         }
@@ -44,12 +44,10 @@ struct Search<'a, 'g> {
     planner: &'a Planner<'g>,
     owner: BTreeMap<NodeId, usize>,
     needed: &'a BTreeSet<NodeId>,
-    /// Sources of removed values.
     kept: BTreeSet<NodeId>,
 }
 
 impl Search<'_, '_> {
-    /// The derivation of `node` from a materialized value, if it is cheap and only other kernels use `node`.
     fn derived(&self, node: NodeId, number: usize) -> Option<Derived> {
         let (graph, planner) = (self.planner.graph, self.planner);
         let ty = &graph.nodes[node].ty;
@@ -81,7 +79,6 @@ impl Search<'_, '_> {
         (as_large && work <= MAX_COST).then_some(Derived { chain, source })
     }
 
-    /// True for a broadcast scalar.
     fn is_number(&self, mut node: NodeId) -> bool {
         let graph = self.planner.graph;
         while let Op::Broadcast(x) | Op::Reshape(x) = graph.nodes[node].op {
@@ -94,7 +91,7 @@ impl Search<'_, '_> {
         !self.needed.contains(&node) && self.planner.users[node.index()].is_subset(users)
     }
 
-    /// True if only other kernels read a value, and no product as an operand, which would recompute it for every tile.
+    /// True if only other kernels read a value, none as an operand recomputed for every tile.
     fn is_read_by_others(&self, node: NodeId, number: usize) -> bool {
         let graph = self.planner.graph;
         let (mut seen, mut pending) = (BTreeSet::new(), vec![node]);

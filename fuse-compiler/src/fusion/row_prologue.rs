@@ -1,9 +1,8 @@
-//! Row prologues: a product's kernel reduces the rows of its left operand first, as in `matmul(rms_norm(x, g), w)`.
+//! Row prologues: a product's kernel reduces the rows of its left operand, as in `matmul(rms_norm(x, g), w)`.
 //!
-//! Input: a reduction without a region. Output: the nodes that the products' kernel claims, if it can. All reductions
-//! must run along the depth over pointwise functions of materialized values, and their dependents must have no other
-//! use. Each workgroup reduces its own rows and keeps the results. Not here: profitability, which the launch decides
-//! (`Policy::row_prologue`).
+//! Input: a reduction without a region. Output: the nodes that the products' kernel claims. Reductions must run along
+//! the depth over pointwise functions of materialized values; their dependents have no other use. Each workgroup
+//! reduces its own rows. The launch decides profitability (`Policy::row_prologue`).
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -15,11 +14,11 @@ use super::{
 };
 use crate::graph::{Graph, NodeId, Op};
 
-/// Maximum words per row in workgroup memory, so that the last schedule has room for them.
+/// Words per row in workgroup memory; the last schedule must fit.
 const MAX_WORDS: u32 = 4;
 
-/// Coordinates of a reduction's operand, if the reduction read through `map` runs along the last axis. The space has
-/// `rank` axes, and its last extent is `depth`.
+/// Coordinates of a reduction's operand, if the reduction read through `map` runs along the last axis, of extent
+/// `depth`.
 pub(super) fn row_of(
     graph: &Graph,
     (x, axes): (NodeId, &[usize]),
@@ -36,8 +35,8 @@ pub(super) fn row_of(
     (per_row && graph.nodes[x].ty.shape[axis] == *depth).then_some(map)
 }
 
-/// Nodes between `reduction` and the left operand that the products' kernel claims, if it can. `siblings` gives
-/// products that share a kernel.
+/// Nodes from `reduction` to the left operand that the products' kernel claims. `siblings` gives products that share a
+/// kernel.
 pub(super) fn claim(
     planner: &Planner<'_>,
     owner: &BTreeMap<NodeId, usize>,
@@ -73,7 +72,6 @@ pub(super) fn claim(
     followers(planner, owner, &survey, &products)
 }
 
-/// First product downstream of each node, without another product between.
 pub(super) fn first_products(graph: &Graph, users: &[BTreeSet<NodeId>]) -> Vec<Option<NodeId>> {
     let mut first = vec![None; graph.nodes.len()];
     for node in graph.nodes.handles().rev() {
@@ -113,7 +111,7 @@ fn followers(
 struct Survey<'a, 'g> {
     planner: &'a Planner<'g>,
     owner: &'a BTreeMap<NodeId, usize>,
-    /// Rank of the operand; its last axis is the depth.
+    /// Rank of the operand; the last axis is the depth.
     rank: usize,
     depth: &'a Size,
     seen: HashSet<(NodeId, IndexMap)>,
@@ -122,7 +120,6 @@ struct Survey<'a, 'g> {
 }
 
 impl Survey<'_, '_> {
-    /// True if the operand's program can be written; surveys it as far as possible.
     fn can_write(&mut self, operand: NodeId) -> bool {
         let mut pending = vec![(operand, IndexMap::identity(self.rank))];
         while let Some((node, map)) = pending.pop() {
@@ -140,7 +137,6 @@ impl Survey<'_, '_> {
         true
     }
 
-    /// Operands of `node` with their coordinates; `None` if the program cannot compute it.
     fn read_by(&mut self, node: NodeId, map: &IndexMap) -> Option<Vec<(NodeId, IndexMap)>> {
         let graph = self.planner.graph;
         match &graph.nodes[node].op {
@@ -149,7 +145,6 @@ impl Survey<'_, '_> {
                 through_movement(graph, uses_coordinates, node, map).ok()?.map(|read| vec![read])
             }
             Op::Take { x, axis, index } => {
-                // Any value stands for the coordinate here.
                 let mut taken = map.clone();
                 taken.axes[*axis] = AxisMap::computed(0);
                 Some(vec![(*index, map.clone()), (*x, taken)])
@@ -165,7 +160,7 @@ impl Survey<'_, '_> {
         }
     }
 
-    /// True if `node`, or the value it reshapes, is loaded; other products complete before their values are read.
+    /// True if `node` or its source is loaded; other products complete first.
     fn in_memory(&self, node: NodeId) -> bool {
         let source = strip_reshapes(self.planner.graph, node);
         let stored = self.planner.forced.contains(&source) || self.owner.contains_key(&source);

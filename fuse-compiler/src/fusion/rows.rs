@@ -1,7 +1,7 @@
 //! Row spaces: shapes of values in a kernel with reductions.
 //!
 //! Kept axes of a reduction's operand number the rows; reduced axes run along them. Values of the operand's shape are
-//! per element. Values with only the kept axes, and axes of extent 1, are per row.
+//! per element; values with only kept axes and axes of extent 1 are per row.
 
 use fuse_artifact::Size;
 
@@ -11,11 +11,10 @@ use crate::graph::{Graph, NodeId, Op, TensorType};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RowSpace {
     pub(crate) shape: Vec<Size>,
-    /// The reduced axes, sorted.
+    /// Reduced axes, sorted.
     pub(crate) axes: Vec<usize>,
 }
 
-/// Multiplicity of a value in a row space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Extent {
     Element,
@@ -27,7 +26,7 @@ impl RowSpace {
         (0..self.shape.len()).filter(|axis| !self.axes.contains(axis))
     }
 
-    /// Axes in the order of the kernel's domain: kept, then reduced.
+    /// Kept axes, then reduced ones.
     pub(crate) fn domain(&self) -> Vec<usize> {
         self.kept().chain(self.axes.iter().copied()).collect()
     }
@@ -36,7 +35,7 @@ impl RowSpace {
         self.domain().into_iter().map(|axis| self.shape[axis].clone()).collect()
     }
 
-    /// Multiplicity of values of `shape`; `None` if they fit neither way.
+    /// Multiplicity of a shape; `None` if it fits neither way.
     pub(crate) fn extent(&self, shape: &[Size]) -> Option<Extent> {
         if *shape == *self.shape {
             return Some(Extent::Element);
@@ -45,8 +44,7 @@ impl RowSpace {
         kept.eq(shape.iter().filter(|size| !size.is_one())).then_some(Extent::Row)
     }
 
-    /// Coordinates at which the kernel computes a value. A final permute is computed where its operand is, and stored
-    /// in its own order.
+    /// Coordinates of a computed value. A final permute is computed at its operand and stored in its own order.
     pub(crate) fn place(&self, graph: &Graph, node: NodeId) -> IndexMap {
         match &graph.nodes[node].op {
             Op::Permute { x, permutation } => {
@@ -57,7 +55,6 @@ impl RowSpace {
         }
     }
 
-    /// Coordinates at which the kernel computes or reads a value of this type.
     pub(crate) fn place_of(&self, ty: &TensorType) -> IndexMap {
         let domain = self.domain();
         let position = |axis: usize| domain.iter().position(|&a| a == axis).map(|d| d as u8);

@@ -1,8 +1,8 @@
 //! Scatter-adds: sums of `select(index == coordinate, x, 0)` over all elements.
 //!
-//! The gradient of a gather has this form, with adjoints for `x`. It is an ordinary reduction to all other stages, to
-//! further gradients and to the operations around it. Only its schedule uses that few elements count: those whose index
-//! is a coordinate that a workgroup owns. Not here: the kernel (`wgsl/reduction/scatter.rs`).
+//! Gradients of gathers have this form, with adjoints for `x`. Other stages see an ordinary reduction. Only its
+//! schedule uses that few elements count: those whose index a workgroup owns. Not here: the kernel
+//! (`wgsl/reduction/scatter.rs`).
 
 use fuse_artifact::DType;
 
@@ -12,17 +12,16 @@ use crate::graph::{CompareOp, Literal, ReduceOp};
 /// Guard of a scatter-add.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scatter {
-    /// The kept axis whose coordinate is compared.
+    /// Kept axis whose coordinate is compared.
     pub axis: u8,
-    /// The compared index of each sum; independent of this axis and later kept axes.
+    /// Compared index of each sum; independent of this axis and later kept axes.
     pub indices: Vec<ValueId>,
 }
 
 impl Scatter {
-    /// Finds the common guard of all reductions of a body.
+    /// Finds the common guard of a body's reductions.
     ///
-    /// `None` if reductions depend on each other, or some are unguarded. Axes of the space are `kept` ones, then
-    /// reduced ones.
+    /// `None` if reductions depend on each other or lack a guard. Axes are `kept` ones, then reduced ones.
     pub fn of(body: &Body, accesses: &[KernelAccess], kept: usize) -> Option<Self> {
         let axes = axes(body, accesses);
         let mut found: Option<Self> = None;
@@ -49,7 +48,7 @@ impl Scatter {
 
 const AFTER_ROWS: u32 = 1 << 31;
 
-/// Axes of the space that each value varies along, as bits.
+/// Bit set of axes that each value varies along.
 fn axes(body: &Body, accesses: &[KernelAccess]) -> Vec<u32> {
     let mut axes: Vec<u32> = Vec::with_capacity(body.values.len());
     for value in &body.values {
@@ -68,7 +67,6 @@ fn axes(body: &Body, accesses: &[KernelAccess]) -> Vec<u32> {
     axes
 }
 
-/// Axis and index of `select(index == coordinate, x, 0)`.
 fn guard(body: &Body, x: ValueId) -> Option<(u8, ValueId)> {
     let op = |x: ValueId| &body.values[x].op;
     let ValueOp::Select(condition, _, otherwise) = *op(x) else { return None };
@@ -85,7 +83,6 @@ fn guard(body: &Body, x: ValueId) -> Option<(u8, ValueId)> {
     let (axis, index) = match (coordinate(a), coordinate(b)) {
         (None, Some(axis)) => (axis, a),
         (Some(axis), None) => (axis, b),
-        // Both sides are coordinates: the elements are known without looking.
         (Some(_), Some(_)) | (None, None) => return None,
     };
     (zero && body.values[index].dtype == DType::I32).then_some((axis, index))

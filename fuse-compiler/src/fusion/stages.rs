@@ -1,14 +1,12 @@
 //! Stages: products and reductions on the longest path to a value.
 //!
-//! Nothing depends on a later stage, so dependency searches end early. Planning thousands of operations stays near
-//! linear.
+//! Nothing depends on a later stage, so dependency searches end early and planning stays near linear.
 
 use crate::graph::{Graph, NodeId};
 
 pub(super) struct Stages {
     own: Vec<u32>,
-    /// Upper bound per node of the stages that it waits for. Exceeds its own where its kernel also computes later
-    /// values.
+    /// Upper bound of the stages that each node waits for. Exceeds its own where its kernel also computes later values.
     latest: Vec<u32>,
 }
 
@@ -30,7 +28,7 @@ impl Stages {
         self.latest[node.index()]
     }
 
-    /// Makes a node wait for a stage; true if this changes its bound.
+    /// Makes a node wait; true if this changes its bound.
     pub(super) fn wait(&mut self, node: NodeId, stage: u32) -> bool {
         let latest = &mut self.latest[node.index()];
         let news = *latest < stage;

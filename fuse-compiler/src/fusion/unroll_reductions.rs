@@ -1,9 +1,8 @@
 //! Unrolls short reductions: `sum(d * d, axis = 2)` of `d: f32[N, N, 3]` becomes `d₀·d₀ + d₁·d₁ + d₂·d₂`.
 //!
-//! Input: a graph. Output: an equal graph with fewer kernels, or the graph itself. A reduction starts a kernel, and
-//! dependents used along other rows are materialized: forces of N bodies would store `[N, N, 3]` numbers. Unrolled, the
-//! sum of squares is pointwise and joins the kernel around it. `Candidate::find` is legality; `Candidate::pays` is an
-//! estimate that a plan with fewer kernels must confirm.
+//! Input: a graph. Output: an equal graph with fewer kernels, or the graph itself. A reduction starts a kernel: forces
+//! of N bodies would store `[N, N, 3]` numbers. Unrolled, the sum joins the kernel around it. `Candidate::find` is
+//! legality; `Candidate::pays` is an estimate that a plan must confirm.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,14 +19,13 @@ use crate::{
     operations::BinaryOp,
 };
 
-/// Maximum elements per unrolled reduction: a spatial vector, a few classes or experts.
+/// A spatial vector, a few classes or experts.
 const MAX_ELEMENTS: u64 = 8;
 
-/// Maximum cost of an unrolled value that its users recompute, in simple operations. A store and a load cost 40
-/// (`cost`) and need memory.
+/// For a value that its users recompute, in simple operations. A store and a load cost 40 (`cost`).
 const MAX_WORK: u32 = 64;
 
-/// Unrolls reductions that then need no kernel of their own.
+/// Unrolls reductions that then need no kernel.
 ///
 /// # Errors
 /// As [`fuse`].
@@ -36,19 +34,17 @@ pub fn unroll(mut graph: Graph) -> Result<Graph, String> {
         return Ok(graph);
     }
     let mut plans = plans(&graph)?;
-    // Terminates: each round has fewer kernels.
     while let Some((better, its_plans)) = with_fewer_kernels(&graph, &plans)? {
         (graph, plans) = (better, its_plans);
     }
     Ok(graph)
 }
 
-/// Plans with small and with large prologues of products.
 fn plans(graph: &Graph) -> Result<[Groups; 2], String> {
     Ok([fuse(graph, Policy::FUSED)?, fuse(graph, Policy::INLINED)?])
 }
 
-/// The graph with one kernel's reductions unrolled, and its plans, if that saves a kernel.
+/// The graph with one kernel's reductions unrolled, if that saves a kernel.
 fn with_fewer_kernels(graph: &Graph, plans: &[Groups; 2]) -> Result<Option<(Graph, [Groups; 2])>, String> {
     let kernels = |plans: &[Groups; 2]| plans.each_ref().map(|plan| plan.groups.len());
     for group in &plans[0].groups {
@@ -73,13 +69,13 @@ struct Candidate<'a> {
 }
 
 impl<'a> Candidate<'a> {
-    /// Requires short reductions at coordinates known at compile time.
+    /// Requires coordinates known at compile time.
     fn find(graph: &'a Graph, group: &'a Group) -> Option<Self> {
         let GroupKind::Reduction(_) = group.kind else { return None };
         let nodes = group.nodes.iter().copied();
         let reductions: BTreeSet<NodeId> =
             nodes.filter(|&node| matches!(graph.nodes[node].op, Op::Reduce { .. })).collect();
-        // An axis that may be broadcast at launch may lack element 1.
+        // An axis broadcast at launch may lack element 1.
         let uncertain = group.nodes.iter().any(|&node| may_repeat(graph, node));
         let short = reductions.iter().all(|&node| is_short(graph, node));
         let compared = legality::compared_extremes(graph, &live_nodes(graph));
@@ -87,7 +83,6 @@ impl<'a> Candidate<'a> {
         (short && !uncertain && !compared).then_some(Self { graph, group, reductions })
     }
 
-    /// True if all stored values are cheap enough for their readers to recompute.
     fn pays(&self, plan: &Groups) -> bool {
         let stores = &self.group.stores;
         let between = stores.iter().all(|store| matches!(store.slot, Slot::Temporary(_)));
@@ -104,7 +99,6 @@ impl<'a> Candidate<'a> {
         })
     }
 
-    /// True if a kernel reads the reduced value about once per element, not for each column of a product.
     fn reads_once(&self, reader: &Group, reduction: NodeId) -> bool {
         let elements = Size::product(&reader.shape);
         let x = self.graph.nodes[reduction].op.operands()[0];
@@ -148,14 +142,13 @@ fn elements(graph: &Graph, x: NodeId, axes: &[usize]) -> Option<u64> {
     Size::product(axes.iter().map(|&axis| &graph.nodes[x].ty.shape[axis])).as_constant()
 }
 
-/// True if only the launch knows whether a broadcast repeats its operand.
 fn may_repeat(graph: &Graph, node: NodeId) -> bool {
     let Op::Broadcast(x) = graph.nodes[node].op else { return false };
     let mut axes = graph.nodes[x].ty.shape.iter().zip(&graph.nodes[node].ty.shape);
     axes.any(|(from, to)| from != to && !from.is_one())
 }
 
-/// Binary operation of a reduction; `argmax` and `argmin` have none.
+/// Binary operation; `argmax` and `argmin` have none.
 fn step(op: ReduceOp) -> Option<BinaryOp> {
     match op {
         ReduceOp::Sum => Some(BinaryOp::Add),

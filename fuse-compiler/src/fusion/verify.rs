@@ -2,10 +2,10 @@
 //!
 //! 1. Results and temporaries are stored exactly once; a result that updates a parameter is stored there.
 //! 2. A group reads only parameters and stores of earlier groups.
-//! 3. In a body, operands precede users, and loads refer to the group's accesses.
-//! 4. Every store's value exists, and its node has the elements of the group's domain.
-//! 5. An access has one entry per axis of its space, and each entry names an axis of its view.
-//! 6. A group binds no more storage buffers than every adapter has.
+//! 3. Operands precede users in bodies; loads refer to the group's accesses.
+//! 4. A store's value exists; its node has the elements of the domain, or one per row.
+//! 5. An access has an entry per axis of its space, each an axis of its view.
+//! 6. A group binds at most as many tensors as [`Policy::FUSED`] allows.
 
 use std::collections::BTreeSet;
 

@@ -1,6 +1,6 @@
-//! Weighted-sum groups, `Σ f(a·b, c·d)[m, n] · w[n, :]` with weights that are never stored: attention gradients.
+//! Weighted-sum groups, `Σ f(a·b, c·d)[m, n] · w[n, :]` with unstored weights: attention gradients.
 //!
-//! Input: [`WeightedSums`] of a graph. Output: their [`Group`] without name and stores. Not here: detection
+//! Input: [`WeightedSums`]. Output: their [`Group`] without name and stores. Not here: detection
 //! (`attention_gradient`), schedules, shaders.
 
 use std::collections::BTreeSet;
@@ -21,10 +21,10 @@ const SPACES: [[Space; 2]; 2] = [[Space::Lhs, Space::Rhs], [Space::SecondLhs, Sp
 
 /// Builds the group of some sums, and the values of `outputs` in its body.
 ///
-/// `region` holds the epilogue with the sums; `stored` returns slots of readable nodes.
+/// `region` holds the epilogue; `stored` returns slots of readable nodes.
 ///
 /// # Errors
-/// If an input of the kernel must be materialized.
+/// If an input must be materialized.
 pub fn group(
     graph: &Graph,
     uses_coordinates: &[bool],
@@ -60,7 +60,7 @@ pub fn group(
     let mut products = vec![];
     for (&product, spaces) in sums.products.iter().zip(SPACES) {
         let [a, b] = operands(product);
-        // With exchanged axes, the right operand provides the rows.
+        // Exchanged axes: the right operand provides the rows.
         let [lhs, rhs] = if sums.exchanged { [b, a] } else { [a, b] };
         products.push(ScoreProduct {
             depth: graph.nodes[a].ty.shape[rank - 1].clone(),

@@ -1,7 +1,7 @@
-//! Sums of adjoints: whole contributions, and contributions to slices, which are joined before the addition.
+//! Sums of adjoints: whole contributions, and slices, joined before the addition.
 //!
-//! A value cut into `n` slices would get `n` contributions of its own size, each 0 outside its slice. Joining disjoint
-//! slices writes their adjoints once.
+//! `n` slices of a value would get `n` contributions of its size, each 0 outside its slice. Joined, their adjoints are
+//! written once.
 
 use fuse_artifact::Size;
 
@@ -10,7 +10,7 @@ use crate::graph::{Literal, NodeId, Op};
 
 pub(super) enum Contribution {
     Whole(NodeId),
-    /// Elements from `start` on along an axis; 0 elsewhere.
+    /// Elements from `start` on; 0 elsewhere.
     Slice(Slice),
 }
 
@@ -23,7 +23,7 @@ pub(super) struct Slice {
 #[derive(Default)]
 pub(super) struct Adjoint {
     sum: Option<NodeId>,
-    /// Contributions to slices, last slice first: the order in which backward passes create them.
+    /// Last slice first, as backward passes create them.
     slices: Vec<Slice>,
 }
 
@@ -64,7 +64,7 @@ impl Adjoint {
     }
 }
 
-/// Joins slices into runs. A slice joins a run if it provably does not start before the run's end.
+/// A slice joins a run if it provably starts at or after its end.
 fn runs(tape: &mut Tape<'_>, slices: Vec<Slice>) -> Vec<Run> {
     let mut runs: Vec<Run> = vec![];
     for Slice { axis, start, value } in slices {

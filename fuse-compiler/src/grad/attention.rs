@@ -1,13 +1,13 @@
 //! Gradient of an attention, `matmul(softmax(s), v)`, whose scores `s` derive from a product. Stores numbers per row
-//! instead of the probabilities (Dao et al., FlashAttention, 2022).
+//! instead of probabilities (Dao et al., FlashAttention, 2022).
 //!
-//! Input: a graph and the nodes on a path. Output: the [`Attentions`] among them, and the contributions of their
-//! operations. Kernels recompute the scores (`fusion`).
+//! Input: a graph and the nodes on a path. Output: its [`Attentions`], and their operations' contributions. Kernels
+//! recompute scores (`fusion`).
 //!
-//! From each row's maximum `m` and the reciprocal `r` of its sum of exponentials, the probabilities are `p = exp(s -
-//! m)·r`. A single number `m - log(r)` instead would round away digits of `r` at large scores. With the output's
-//! adjoint `g`, the adjoint of the scores is `p·(g·vᵀ - d)`, where `d = rowsum(p·(g·vᵀ))` equals `rowsum(g·output)`. A
-//! score of -inf has probability 0 and no adjoint, even in a fully masked row, whose other numbers are NaN.
+//! With a row's maximum `m` and the reciprocal `r` of its sum of exponentials, probabilities are `p = exp(s - m)·r`. A
+//! single number `m - log(r)` would round away digits of `r` at large scores. With the output's adjoint `g`, the
+//! adjoint of the scores is `p·(g·vᵀ - d)`, where `d = rowsum(p·(g·vᵀ))` equals `rowsum(g·output)`. A score of -inf has
+//! no adjoint, even in a fully masked row, whose other numbers are NaN.
 
 use std::collections::BTreeMap;
 
@@ -24,28 +24,25 @@ pub(super) struct Attentions(Vec<Attention>);
 struct Attention {
     softmax: Softmax,
     output: NodeId,
-    /// Products from which the scores derive.
     products: Vec<NodeId>,
     weights: Option<Weights>,
-    /// Adjoint of the output, and its contribution to the probabilities.
+    /// The output's adjoint, and its contribution to the probabilities.
     adjoint: Option<[NodeId; 2]>,
-    /// `Take`s that only move elements, for [`Marks::moved`].
     moved: Vec<NodeId>,
 }
 
-/// Recomputed probabilities, in `f32`.
 #[derive(Clone, Copy)]
 struct Weights {
     values: NodeId,
     /// True where the score is -inf.
     hidden: NodeId,
-    /// `d` of each row, if the output's adjoint was known.
+    /// `d` of each row, if the output has an adjoint.
     rows: Option<NodeId>,
 }
 
 impl Attentions {
-    /// Attentions among the first `count` nodes whose output is on a path. If an inner node is in `wrt` or constant for
-    /// gradients, the rules of single operations apply instead.
+    /// Attentions among the first `count` nodes with an output on a path. Inner nodes in `wrt`, or constant for
+    /// gradients, prevent them.
     pub(super) fn find(graph: &Graph, count: usize, wrt: &[NodeId], marks: &Marks, on_path: &[bool]) -> Self {
         let mut found: Vec<Attention> = vec![];
         for (id, node) in graph.nodes.iter().take(count).filter(|(id, _)| on_path[id.index()]) {
@@ -85,7 +82,6 @@ impl Attentions {
         }
     }
 
-    /// Recomputed probabilities, the left operand of the product `id`.
     pub(super) fn weights(&mut self, tape: &mut Tape<'_>, id: NodeId) -> Option<NodeId> {
         let attention = self.0.iter_mut().find(|attention| attention.output == id)?;
         let Op::Matmul { lhs, .. } = tape.graph.nodes[id].op else { return None };
@@ -100,7 +96,7 @@ impl Attentions {
         }
     }
 
-    /// Scores of the softmax with the quotient `id`, and their adjoint.
+    /// Scores of the softmax with quotient `id`, and their adjoint.
     pub(super) fn scores(&mut self, tape: &mut Tape<'_>, id: NodeId, adjoint: NodeId) -> Option<[NodeId; 2]> {
         let attention = self.0.iter_mut().find(|attention| attention.softmax.quotient == id)?;
         let (scores, last) = (attention.softmax.scores, tape.shape(id).len() - 1);
@@ -110,7 +106,7 @@ impl Attentions {
             (Some([_, part]), Some(rows)) if tape.graph.without_casts(adjoint) == tape.graph.without_casts(part) => {
                 rows
             }
-            // Other operations also use the probabilities.
+            // The probabilities have other users.
             _ => {
                 let products = tape.mul(weights, of_weights);
                 tape.reduce(ReduceOp::Sum, products, &[last])
@@ -127,7 +123,6 @@ impl Attentions {
 }
 
 impl Attention {
-    /// `exp(s - m)·r`, written once.
     fn recomputed(&mut self, tape: &mut Tape<'_>) -> Weights {
         if let Some(weights) = self.weights {
             return weights;
@@ -158,11 +153,11 @@ impl Attention {
     }
 }
 
-/// Sums of rows of `x`, and the given number of each row, from one reduction into one tensor: the kernels that read
-/// them already bind the maximum number of buffers.
+/// Sums of rows of `x`, and each row's given number, from one reduction into one tensor: the kernels that read them
+/// already bind the maximum number of buffers.
 ///
-/// Rows must not be empty, since a reduction of no elements loses the numbers. Plans with few buffers have kernels only
-/// for attentions with a known number of columns.
+/// Rows must not be empty, since empty reductions lose the numbers. Plans with few buffers have kernels only for
+/// attentions with a known number of columns.
 fn summed_rows(tape: &mut Tape<'_>, [x, numbers]: [NodeId; 2], moved: &mut Vec<NodeId>) -> [NodeId; 2] {
     let shape = tape.shape(x);
     let (axis, last) = (shape.len() - 2, shape.len() - 1);
@@ -173,7 +168,7 @@ fn summed_rows(tape: &mut Tape<'_>, [x, numbers]: [NodeId; 2], moved: &mut Vec<N
     let before = tape.compare(CompareOp::Lt, place, start);
     let behind = tape.binary(BinaryOp::Sub, place, start);
     let elements = tape.take(x, axis, place);
-    // Each number becomes the sum of itself and zeros.
+    // The sum of a number and zeros.
     let numbers = tape.broadcast(numbers, &shape);
     let numbers = tape.take(numbers, axis, behind);
     moved.extend([elements, numbers]);

@@ -1,9 +1,8 @@
-//! `checkpoint(f(x))`: gradients read copies of the nodes of `f`, made when the backward pass reaches it, so that
-//! nothing is kept until then (Griewank and Walther, Algorithm 799: Revolve, 2000; Chen et al., Training Deep Nets with
-//! Sublinear Memory Cost, 2016).
+//! `checkpoint(f(x))`: gradients read copies of `f`'s nodes, made when the backward pass reaches it, so nothing is kept
+//! until then (Griewank and Walther, Algorithm 799: Revolve, 2000; Chen et al., Training Deep Nets with Sublinear
+//! Memory Cost, 2016).
 //!
-//! Input: the marks, and nodes in the order of the backward pass. Output: for each node, the node that rules use:
-//! itself, or its copy.
+//! Input: marks, and nodes in backward order. Output: the node that rules use for each: itself, or its copy.
 
 use std::{collections::BTreeMap, ops::Range};
 
@@ -11,7 +10,7 @@ use super::{Marks, tape::Tape};
 use crate::graph::{Node, NodeId};
 
 pub(super) struct Again {
-    /// Nodes of the outermost checkpoints.
+    /// Outermost checkpoints.
     parts: Vec<Part>,
     copies: BTreeMap<NodeId, NodeId>,
     originals: BTreeMap<NodeId, NodeId>,
@@ -32,8 +31,8 @@ impl Again {
         Self { parts: parts.collect(), copies: BTreeMap::new(), originals: BTreeMap::new() }
     }
 
-    /// Copies a checkpoint's nodes when the backward pass reaches the first of them. The pass never visits later nodes,
-    /// so the copy ends there. Returns all copies if it added any.
+    /// Copies a checkpoint when the backward pass reaches its first node; the pass never visits later ones. Returns new
+    /// copies.
     pub(super) fn visit(
         &mut self,
         tape: &mut Tape<'_>,
@@ -70,7 +69,6 @@ impl Again {
         Some(&self.copies)
     }
 
-    /// Node that rules use for a visited node: its copy, or itself.
     pub(super) fn copy(&self, id: NodeId) -> NodeId {
         self.copies.get(&id).copied().unwrap_or(id)
     }

@@ -1,8 +1,7 @@
-//! Concatenation of values along an axis (`concat`).
+//! Concatenation along an axis (`concat`).
 //!
-//! The graph has no such operation: each element is taken from its source piece, so that a kernel reads the pieces and
-//! nothing is copied first. Many pieces are joined in nested groups, which bounds the number of pieces that a kernel
-//! selects from (`fusion::pieces`).
+//! The graph lacks it: each element is taken from its source piece, so a kernel copies nothing first. Nested groups
+//! bound the pieces that a kernel selects from (`fusion::pieces`).
 
 use fuse_artifact::Size;
 
@@ -12,19 +11,19 @@ use crate::{
     span::Span,
 };
 
-/// Maximum number of pieces of a group. A kernel with 16 buffers can bind them and its result.
+/// Pieces of a group: a kernel with 16 buffers can bind them and its result.
 const MOST_PIECES: usize = 14;
 
-/// Pieces of a concatenated value, each with its start along the axis. Their adjoints are slices of the value's.
+/// Pieces of a value with their starts. Their adjoints are slices of the value's.
 #[derive(Clone, Debug)]
 pub struct Joined {
-    /// Axis of the concatenation.
+    /// Axis.
     pub axis: usize,
-    /// Pieces, in order.
+    /// Pieces.
     pub pieces: Vec<(NodeId, Size)>,
 }
 
-/// Appends the concatenation of pieces along an axis. They must agree in all other extents.
+/// Appends a concatenation of pieces with equal other extents.
 ///
 /// # Panics
 /// If there are no pieces.
@@ -75,7 +74,6 @@ fn join_few((tape, marks): (&mut Tape<'_>, &mut Marks), axis: usize, pieces: &[N
         let before = tape.compare(CompareOp::Lt, place, end);
         tape.select(before, piece, value)
     });
-    // A piece that is the whole value has its own adjoint.
     if !pieces.contains(&value) {
         marks.joined.insert(value, joined);
     }

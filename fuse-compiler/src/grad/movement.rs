@@ -10,7 +10,6 @@ use crate::{
 
 type Writer<'t, 'g> = (&'t mut Tape<'g>, &'t mut Marks);
 
-/// Adjoint of `x` in `x[start ..]` along an axis: 0 outside of the slice.
 pub(super) fn slice(
     (tape, marks): Writer<'_, '_>,
     x: NodeId,
@@ -24,8 +23,8 @@ pub(super) fn slice(
     from_place((tape, marks), adjoint, axis, place)
 }
 
-/// Operand of a `Take`, and its adjoint: each element gets the sum of the adjoints of its reads. The operand is `x`, or
-/// the value that `x` broadcasts.
+/// Operand of a `Take`, and its adjoint: each element sums the adjoints of its reads. The operand is `x`, or what `x`
+/// broadcasts.
 pub(super) fn take(
     (tape, marks): Writer<'_, '_>,
     (id, x): (NodeId, NodeId),
@@ -64,15 +63,14 @@ pub(super) fn take(
         }
         None => {}
     }
-    // A table broadcasts along all but one of the axes of its indices. Its adjoint never gets that large.
+    // A table broadcasts along all but one axis of its indices; its adjoint never gets that large.
     let (operand, repeated) = repeated(tape, x, axis);
     let sum = summed(tape, Places { axis, extent: shape[axis].clone(), repeated }, index, adjoint);
     let shape = tape.shape(operand);
     (operand, tape.reshape(sum, &shape))
 }
 
-/// Splits an axis of `x` in two with the given extents, and returns the first of them. Gathers elements, so that a
-/// kernel which computes `x` need not store it, as a reshape would.
+/// Splits an axis in two; returns the first. Gathers elements, since a reshape would make kernels store `x`.
 fn split((tape, marks): Writer<'_, '_>, x: NodeId, axis: usize, extents: [&Size; 2]) -> (NodeId, usize) {
     let shape = tape.shape(x);
     if shape.len() == MAX_RANK
@@ -110,7 +108,7 @@ fn merged(mut shape: Vec<Size>, first: usize) -> Vec<Size> {
     shape
 }
 
-/// Operand of a broadcast `x` along axes other than `axis`, and these axes. `x` itself and no axes for any other value.
+/// Operand of a broadcast `x` along axes other than `axis`, and these; else `x` and no axes.
 fn repeated(tape: &Tape<'_>, x: NodeId, axis: usize) -> (NodeId, Vec<usize>) {
     let Op::Broadcast(from) = tape.graph.nodes[x].op else { return (x, vec![]) };
     let (small, large) = (tape.shape(from), tape.shape(x));
@@ -126,15 +124,14 @@ struct Places {
     repeated: Vec<usize>,
 }
 
-/// Sums, for each coordinate along an axis, the adjoints of its reads, and reduces the broadcast axes. Reduced axes
-/// stay with extent 1, as does an extra axis after `axis`.
+/// Sums the adjoints of each coordinate's reads, and reduces broadcast axes. These, and an extra axis after `axis`,
+/// stay with extent 1.
 fn summed(tape: &mut Tape<'_>, places: Places, index: NodeId, adjoint: NodeId) -> NodeId {
     let Places { axis, extent, repeated } = places;
     let taken = tape.shape(adjoint);
     if taken.len() == MAX_RANK
         && let Some(first) = neighbours(axis, &repeated, MAX_RANK)
     {
-        // Makes room for an extra axis by merging two neighbours.
         let merged = merged(taken, first);
         let [index, adjoint] = [index, adjoint].map(|value| tape.reshape(value, &merged));
         let moved = |d: usize| if d > first { d - 1 } else { d };
@@ -142,8 +139,8 @@ fn summed(tape: &mut Tape<'_>, places: Places, index: NodeId, adjoint: NodeId) -
         repeated.dedup();
         return summed(tape, Places { axis: moved(axis), extent, repeated }, index, adjoint);
     }
-    // Each element visits all coordinates in order, so that the sum is bit-reproducible: a reduction along a separate
-    // axis. Schedules exploit that few coordinates contribute (`fusion::scatter`).
+    // Each element visits all coordinates in order along a separate axis, so the sum is bit-reproducible. Schedules
+    // exploit that few contribute (`fusion::scatter`).
     let with = |extent: Size| {
         let mut shape = taken.clone();
         shape.insert(axis, extent);
@@ -169,13 +166,12 @@ fn summed(tape: &mut Tape<'_>, places: Places, index: NodeId, adjoint: NodeId) -
     tape.reduce(ReduceOp::Sum, parts, &axes)
 }
 
-/// First of two neighbouring axes that can be merged: neither is `axis`, and both or neither broadcast.
+/// First neighbouring axes that can merge: neither is `axis`, both or neither broadcast.
 fn neighbours(axis: usize, repeated: &[usize], rank: usize) -> Option<usize> {
     let alike = |d: usize| repeated.contains(&d) == repeated.contains(&(d + 1));
     (0..rank - 1).find(|&d| d != axis && d + 1 != axis && alike(d))
 }
 
-/// Gathers `adjoint` at `place` along an axis, 0 out of bounds.
 fn from_place((tape, marks): Writer<'_, '_>, adjoint: NodeId, axis: usize, place: NodeId) -> NodeId {
     let (shape, extent) = (tape.shape(place), tape.shape(adjoint)[axis].clone());
     let zero = tape.size(&Size::default(), &shape);
@@ -188,7 +184,7 @@ fn from_place((tape, marks): Writer<'_, '_>, adjoint: NodeId, axis: usize, place
     tape.where_true(inside, taken)
 }
 
-/// For each element of the operand of a `Movement::Shift`, of `shape`, its coordinate in the result.
+/// Coordinate of each operand element in the result of a shift.
 fn shifted_back(tape: &mut Tape<'_>, axis: usize, index: NodeId, shape: &[Size]) -> Option<NodeId> {
     let is_place = |tape: &Tape<'_>, id: NodeId| tape.graph.nodes[id].op == Op::Index { axis };
     let number = |tape: &Tape<'_>, id: NodeId| match tape.graph.nodes[id].op {
@@ -215,8 +211,7 @@ fn shifted_back(tape: &mut Tape<'_>, axis: usize, index: NodeId, shape: &[Size])
     })
 }
 
-/// For each element of the operand of a `Movement::Roll`, of `shape`, its coordinate in the result: a roll by the rest
-/// of the extent.
+/// Coordinate of each operand element in the result of a roll: a roll by the rest of the extent.
 fn rolled_back(tape: &mut Tape<'_>, axis: usize, index: NodeId, shape: &[Size]) -> Option<NodeId> {
     let Op::Select { on_false: moved, .. } = tape.graph.nodes[index].op else { return None };
     let Op::Binary(BinaryOp::Sub, _, shift) = tape.graph.nodes[moved].op else { return None };

@@ -1,22 +1,22 @@
 //! Adjoints of matrix products.
 //!
-//! For `y = a·b` they are `g·bᵀ` and `aᵀ·g`. An operand that broadcasts along batch axes gets the sum over these. The
-//! sum is folded into the product's depth, so that for `[B, S, K] × [K, N]` nothing of `[B, K, N]` exists. If the other
-//! factor must not be stored, as in an attention ([`Role`]), it is a reduction after the product.
+//! For `y = a·b` they are `g·bᵀ` and `aᵀ·g`, summed over batch axes along which the operand broadcasts. The sum folds
+//! into the product's depth, so for `[B, S, K] × [K, N]` nothing of `[B, K, N]` exists. If the other factor must not be
+//! stored, as in an attention ([`Role`]), it follows the product.
 
 use fuse_artifact::Size;
 
 use super::tape::Tape;
 use crate::graph::{NodeId, Op, ReduceOp};
 
-/// Role of a product, which determines the position of sums over batch axes.
+/// Role of a product, which places sums over batch axes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
-    /// Any other product: sums over batch axes are part of the depth.
+    /// Sums are part of the depth.
     Plain,
-    /// Scores of an attention: their adjoint must not be stored, so sums follow the product.
+    /// Scores of an attention: their adjoint must not be stored, so sums follow.
     Scores,
-    /// Probabilities times values of an attention: the left operand must not be stored.
+    /// Output of an attention: the left operand must not be stored.
     Output,
 }
 
@@ -26,7 +26,7 @@ pub(super) fn lhs(tape: &mut Tape<'_>, [lhs, rhs]: [NodeId; 2], adjoint: NodeId,
         let b = transposed(tape, rhs);
         return summed(tape, [adjoint, b], &shape, &folded);
     }
-    // The depth is N and the folded axes: rows M of `g` times rows N of `bᵀ`.
+    // N and the folded axes become the depth.
     let g = transposed(tape, adjoint);
     let g = deepened(tape, g, &folded);
     let g = transposed(tape, g);
@@ -35,10 +35,9 @@ pub(super) fn lhs(tape: &mut Tape<'_>, [lhs, rhs]: [NodeId; 2], adjoint: NodeId,
     tape.matmul(g, b, shape)
 }
 
-/// Adjoint of the right operand of a product.
+/// Adjoint of the right operand.
 ///
-/// For a transposed right operand, `gᵀ·a` gives its operand's adjoint. The scores' adjoint is always a left operand, as
-/// in an attention.
+/// For a transposed one, `gᵀ·a` is its operand's adjoint, with the scores' adjoint on the left, as in an attention.
 pub(super) fn rhs(tape: &mut Tape<'_>, [lhs, rhs]: [NodeId; 2], adjoint: NodeId, role: Role) -> NodeId {
     let (mut shape, folded) = (tape.shape(rhs), folded(tape, rhs, adjoint));
     let exchanged = match role {
@@ -91,7 +90,7 @@ fn transposed(tape: &mut Tape<'_>, x: NodeId) -> NodeId {
     tape.permute(x, permutation)
 }
 
-/// Folds batch axes of `[.., F, .., D, X]` into the last axis but one: `[.., 1, .., F·D, X]`.
+/// Folds batch axes: `[.., F, .., D, X]` becomes `[.., 1, .., F·D, X]`.
 fn deepened(tape: &mut Tape<'_>, x: NodeId, folded: &[usize]) -> NodeId {
     let shape = tape.shape(x);
     let (rank, is_folded) = (shape.len(), |axis: &usize| folded.contains(axis));

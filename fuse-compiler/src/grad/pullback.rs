@@ -1,17 +1,16 @@
-//! Splits a function and its gradients: a forward graph that returns the residuals, and a backward graph that reads
+//! Splits a function and its gradients into a forward graph that returns residuals and a backward graph that reads
 //! them.
 //!
-//! Input: a graph with appended gradients, and the number of the function's own nodes. Output: [`Pullback`].
+//! Input: a graph with appended gradients, and the number of the function's nodes. Output: [`Pullback`].
 //!
 //! Residuals are:
 //!
-//! 1. Parameters that the gradients read, and those that determine otherwise unknown dimensions. They exist already.
-//! 2. Values of the function that gradients read, unless pointwise operations and movements can recompute them from 1
-//!    and other residuals. So products are kept, mostly with the epilogue of their kernel.
-//! 3. If only reductions lie between a value and the residuals, these in its place: `[M, 1]` for `[M, N]`.
-//! 4. Queries, keys and values of attentions, where they derive from products. Attentions are recomputed: scores grow
-//!    with the square of a sequence, and the gradient's kernels need numbers per row that only the attention's kernel
-//!    produces.
+//! 1. Parameters that the gradients read, and those that determine otherwise unknown dimensions.
+//! 2. Values that gradients read, unless pointwise operations and movements recompute them from residuals: mostly
+//!    products with epilogues.
+//! 3. Reductions between such a value and the residuals, in its place: `[M, 1]` for `[M, N]`.
+//! 4. Queries, keys and values of attentions, where they derive from products. Scores grow with the square of a
+//!    sequence; the gradient's kernels need numbers per row that only the attention's kernel produces.
 
 use std::collections::BTreeSet;
 
@@ -21,42 +20,42 @@ use crate::{
     operations::UnaryOp,
 };
 
-/// Forward and backward graph, and the parameters of the latter.
+/// Forward and backward graph.
 #[derive(Clone, Debug)]
 pub struct Pullback {
-    /// Returns the function's results, then the residuals that are no results.
+    /// Returns the results, then residuals that are no results.
     pub forward: Graph,
-    /// Returns the gradients.
+    /// Returns gradients.
     pub backward: Graph,
-    /// Source of each parameter of `backward`.
+    /// Sources of the parameters of `backward`.
     pub kept: Vec<Kept>,
 }
 
-/// Source of a parameter of the backward graph.
+/// Source of a backward parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kept {
-    /// Argument of the function, by index.
+    /// Argument of the function.
     Argument(u16),
-    /// Result of the forward graph, by index.
+    /// Result of the forward graph.
     Result(u16),
-    /// Cotangent, by index.
+    /// Cotangent.
     Cotangent(u16),
 }
 
-/// Graph of a function with appended gradients.
+/// Function with appended gradients.
 #[derive(Clone, Copy, Debug)]
 pub struct Differentiated<'a> {
-    /// Nodes: the function's own values, then cotangents, then gradients. Its results are the function's.
+    /// The function's nodes, then cotangents, then gradients. Results are the function's.
     pub graph: &'a Graph,
-    /// Number of the function's own nodes.
+    /// Number of the function's nodes.
     pub own_nodes: usize,
-    /// Number of the function's own parameters. The others are cotangents.
+    /// Number of its parameters; the others are cotangents.
     pub own_params: u16,
     /// Gradients.
     pub gradients: &'a [NodeId],
 }
 
-/// Splits a function with gradients. Both graphs get `name`.
+/// Splits a function with gradients into graphs called `name`.
 pub fn divide(whole: Differentiated<'_>, name: &str) -> Pullback {
     let Differentiated { graph, own_params, gradients, .. } = whole;
     let kept = kept(whole);
@@ -75,7 +74,6 @@ pub fn divide(whole: Differentiated<'_>, name: &str) -> Pullback {
     Pullback { forward, backward, kept: params.into_iter().map(of_param).chain(given).collect() }
 }
 
-/// Index of a residual among the forward results. Appends it unless the function returns it anyway.
 fn result(results: &mut Vec<NodeId>, node: NodeId) -> Kept {
     let place = results.iter().position(|&result| result == node).unwrap_or_else(|| {
         results.push(node);
@@ -89,7 +87,7 @@ fn kept(whole: Differentiated<'_>) -> BTreeSet<NodeId> {
     let read = read(whole);
     let scores = scores(graph, own_nodes);
     let mut kept = BTreeSet::new();
-    // For each value, the reductions and attention operands that suffice to recompute it; `None` if none do.
+    // Reductions and attention operands that suffice to recompute each value; `None` if none do.
     let mut again: Vec<Option<BTreeSet<NodeId>>> = Vec::with_capacity(own_nodes);
     let mut of_scores = vec![false; own_nodes];
     for (id, node) in graph.nodes.iter().take(own_nodes) {
@@ -120,7 +118,6 @@ fn kept(whole: Differentiated<'_>) -> BTreeSet<NodeId> {
     kept
 }
 
-/// Values of the function that gradients read, except parameters and numbers.
 fn read(whole: Differentiated<'_>) -> BTreeSet<NodeId> {
     let Differentiated { graph, own_nodes, gradients, .. } = whole;
     let (mut seen, mut read, mut pending) = (BTreeSet::new(), BTreeSet::new(), gradients.to_vec());
@@ -138,7 +135,7 @@ fn read(whole: Differentiated<'_>) -> BTreeSet<NodeId> {
     read
 }
 
-/// Products in the operand of an attention's softmax, and the products with its result.
+/// Products behind the scores of an attention, and those with its probabilities.
 fn scores(graph: &Graph, own_nodes: usize) -> BTreeSet<NodeId> {
     let own = || graph.nodes.iter().take(own_nodes);
     let last = |x: NodeId| graph.nodes[x].ty.rank().saturating_sub(1);
@@ -162,7 +159,6 @@ fn scores(graph: &Graph, own_nodes: usize) -> BTreeSet<NodeId> {
     scores
 }
 
-/// The value, and its chain of pointwise operands. Includes products and reductions, but not their operands.
 fn follows_from(graph: &Graph, value: NodeId) -> BTreeSet<NodeId> {
     let (mut found, mut pending) = (BTreeSet::new(), vec![value]);
     while let Some(node) = pending.pop() {

@@ -1,8 +1,7 @@
-//! Adjoint rules of all operations: contribution of the result's adjoint to each operand.
+//! Adjoint rules: contributions of the result's adjoint to each operand.
 //!
-//! At a corner, rules take one of the one-sided derivatives, or both in equal parts: `relu` and `abs` have 0 at 0, ties
-//! of `min` and `max` share, and step functions (`floor`, `sign`) have 0 everywhere. Rules use the result if it
-//! suffices, so that it is not computed twice.
+//! At corners, rules take a one-sided derivative or the mean of both: `relu` and `abs` have 0 at 0, ties of `min` and
+//! `max` share, steps (`floor`, `sign`) have 0. Rules use the result if it suffices.
 
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_SQRT_PI, LN_2, LOG2_E, PI};
 
@@ -34,7 +33,7 @@ pub(super) fn contributions(
     wanted: &dyn Fn(NodeId) -> bool,
 ) -> Contributions {
     let op = tape.graph.nodes[id].op.clone();
-    // From here on, the single differentiable operand of an operation is wanted.
+    // From here on, the only differentiable operand is wanted.
     if marks.stopped.contains(&id) || !op.operands().into_iter().any(wanted) {
         return vec![];
     }
@@ -129,7 +128,6 @@ fn summed_to(tape: &mut Tape<'_>, adjoint: NodeId, x: NodeId) -> NodeId {
     tape.reshape(sum, &have)
 }
 
-/// True if an operation's derivative is 0 wherever it exists.
 pub(super) fn is_flat(op: UnaryOp) -> bool {
     matches!(op, UnaryOp::Sign | UnaryOp::Floor | UnaryOp::Ceil | UnaryOp::Round | UnaryOp::Trunc)
 }
@@ -168,7 +166,7 @@ fn unary(tape: &mut Tape<'_>, op: UnaryOp, [x, y]: [NodeId; 2], g: NodeId) -> No
             t.div(g, argument)
         }
         UnaryOp::Expm1 => {
-            // Not y + 1, which has no significant digits where y is near -1.
+            // y + 1 has no significant digits near -1.
             let slope = t.unary(UnaryOp::Exp, x);
             t.mul(g, slope)
         }
@@ -211,13 +209,13 @@ fn unary(tape: &mut Tape<'_>, op: UnaryOp, [x, y]: [NodeId; 2], g: NodeId) -> No
             t.mul(g, slope)
         }
         UnaryOp::Asinh => {
-            // The root of x² + 1, without overflow of x².
+            // √(x² + 1) without overflow.
             let one = t.number(1.0, x);
             let below = t.binary(BinaryOp::Hypot, x, one);
             t.div(g, below)
         }
         UnaryOp::Acosh => {
-            // Roots of both factors of x² - 1, which do not overflow.
+            // Roots of both factors of x² - 1, without overflow.
             let [before, behind] = [-1.0, 1.0].map(|addend| {
                 let factor = t.plus(x, addend);
                 t.unary(UnaryOp::Rsqrt, factor)
@@ -244,8 +242,7 @@ fn unary(tape: &mut Tape<'_>, op: UnaryOp, [x, y]: [NodeId; 2], g: NodeId) -> No
             t.where_true(positive, g)
         }
         UnaryOp::Selu => {
-            // The exponential gets operand 0 where it is not selected: it would overflow, and a second derivative be
-            // 0·∞.
+            // An unselected exponential gets 0: it would overflow, and a second derivative be 0·∞.
             let positive = t.compare_to(CompareOp::Gt, x, 0.0);
             let operand = t.where_false(positive, x);
             let below = t.unary(UnaryOp::Exp, operand);
@@ -312,7 +309,7 @@ fn unary(tape: &mut Tape<'_>, op: UnaryOp, [x, y]: [NodeId; 2], g: NodeId) -> No
             let slope = t.add(tanh, rest);
             t.mul(g, slope)
         }
-        // Flat, or from or to booleans and integers: no adjoint arrives, or none is wanted.
+        // Flat, or no adjoint arrives or is wanted (booleans, integers).
         UnaryOp::Sign
         | UnaryOp::Floor
         | UnaryOp::Ceil
@@ -349,7 +346,7 @@ fn one_minus_square(t: &mut Tape<'_>, x: NodeId) -> NodeId {
 /// `(1 + t)/2 + x/2·(1 - t²)·u'` with `t = tanh(u)` and `u = c·(x + a·x³)`.
 fn gelu_tanh_slope(t: &mut Tape<'_>, x: NodeId) -> NodeId {
     let (c, a) = ((2.0 / PI).sqrt(), 0.044_715);
-    // Beyond this bound `t` is -1 or 1, and the slope 0 or 1. The cube of a larger x overflows.
+    // Beyond this bound the slope is 0 or 1. The cube of a larger x overflows.
     let [low, high] = [-10.0, 10.0].map(|bound| t.number(bound, x));
     let x = t.binary(BinaryOp::Max, x, low);
     let x = t.binary(BinaryOp::Min, x, high);
@@ -390,7 +387,7 @@ fn binary(
         }
         BinaryOp::Rem => {
             let of_y = of_y.then(|| {
-                // Number of times that y was subtracted. x/y would round it up where z is nearly y.
+                // x/y would round up where z is nearly y.
                 let taken = t.sub(x, z);
                 let quotient = t.div(taken, y);
                 let whole = t.unary(UnaryOp::Round, quotient);
@@ -410,7 +407,7 @@ fn binary(
                 t.where_false(constant, part)
             });
             let of_y = of_y.then(|| {
-                // 0^y is constant for positive y.
+                // 0^y is constant for y > 0.
                 let log = t.unary(UnaryOp::Log, x);
                 let slope = t.mul(z, log);
                 let part = t.mul(g, slope);
@@ -434,7 +431,7 @@ fn binary(
             [of(of_x, x, y), of(of_y, y, x)]
         }
         BinaryOp::Atan2 => {
-            // Divides by the point's distance twice, because its square overflows or underflows earlier.
+            // Two divisions: the square overflows or underflows earlier.
             let distance = t.binary(BinaryOp::Hypot, x, y);
             let (g, distance) = away_from_corner(t, g, distance);
             let quotient = t.div(g, distance);
@@ -470,7 +467,7 @@ fn binary(
     }
 }
 
-/// Adjoint of a norm, and the norm as a divisor: 0 and 1 at the corner, where the derivative is 0, as that of `abs`.
+/// Adjoint and divisor of a norm: 0 and 1 at the corner, as for `abs`.
 fn away_from_corner(t: &mut Tape<'_>, g: NodeId, length: NodeId) -> (NodeId, NodeId) {
     let corner = t.compare_to(CompareOp::Eq, length, 0.0);
     let one = t.number(1.0, length);
@@ -489,7 +486,6 @@ fn reduce(t: &mut Tape<'_>, (op, x, y): (ReduceOp, NodeId, NodeId), axes: &[usiz
     match op {
         ReduceOp::Sum => t.broadcast(g, &shape),
         ReduceOp::Max | ReduceOp::Min => {
-            // Ties share.
             let extreme = t.broadcast(y, &shape);
             let chosen = t.compare(CompareOp::Eq, x, extreme);
             let dtype = t.dtype(x);
@@ -502,12 +498,11 @@ fn reduce(t: &mut Tape<'_>, (op, x, y): (ReduceOp, NodeId, NodeId), axes: &[usiz
             t.where_true(chosen, share)
         }
         ReduceOp::Prod => {
-            // The product of all other elements: the other nonzero elements by division, times the other zeros.
+            // The product of all other elements: other nonzero elements by division, times other zeros.
             //
-            // With no other zero the quotient stays. A single other zero is the sum of the other zeros. The product of
-            // two is half of the square of their sum minus their squares. So further derivatives see that zeros may
-            // change. With more other zeros, the first three derivatives are 0. The fourth at four zeros is 0, too,
-            // which is wrong.
+            // Without other zeros the quotient stays. A single one is the sum of other zeros; the product of two is
+            // half of the square of their sum minus their squares. So further derivatives see that zeros may change.
+            // With more, the first three derivatives are 0. The fourth at four zeros is 0, too, which is wrong.
             let zero = t.compare_to(CompareOp::Eq, x, 0.0);
             let one = t.number(1.0, x);
             let rest = t.select(zero, one, x);

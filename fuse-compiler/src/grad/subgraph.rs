@@ -1,7 +1,7 @@
-//! Extracts some values of a graph, and their operands, into a separate graph.
+//! Extracts values of a graph into a separate one.
 //!
-//! Input: a graph, the wanted values, and the given values. Output: a graph whose parameters are those that the wanted
-//! values need, then the given values. Any tensor with a dimension as an axis determines it.
+//! Input: a graph, wanted and given values. Output: a graph whose parameters are those that the wanted values need,
+//! then the given values. Any tensor with a dimension as an axis determines it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,20 +12,20 @@ use crate::{
     graph::{FunctionOptions, Graph, Node, NodeId, Op, Param, Quantized, TensorType, free_name},
 };
 
-/// Values to extract from a graph.
+/// Values to extract.
 #[derive(Clone, Debug)]
 pub struct Part<'a> {
-    /// Name of the new graph.
+    /// Name.
     pub name: String,
-    /// Results of the new graph.
+    /// Results.
     pub results: &'a [NodeId],
-    /// Parameters that it has even if it does not read them.
+    /// Parameters to keep even if unread.
     pub params: BTreeSet<u16>,
-    /// Values computed elsewhere, which become tensor parameters.
+    /// Values computed elsewhere: tensor parameters.
     pub given: BTreeSet<NodeId>,
 }
 
-/// Extracts a graph. Also returns the origins of its parameters: parameters of `graph`, in order, then given values.
+/// Extracts a graph. Also returns the old parameters and the given values that became its parameters.
 pub fn part(graph: &Graph, part: Part<'_>) -> (Graph, Vec<u16>, Vec<NodeId>) {
     let Part { name, results, params, given } = part;
     let live = live(graph, results, &given);
@@ -61,12 +61,12 @@ struct Cut<'a> {
     live: BTreeSet<NodeId>,
     params: BTreeSet<u16>,
     given: Vec<NodeId>,
-    /// New symbols by old symbols. Their order is the same, so that sizes stay in normal form.
+    /// New symbols by old ones, in equal order, so that sizes stay in normal form.
     symbols: BTreeMap<SymbolId, SymbolId>,
 }
 
 impl Cut<'_> {
-    /// Symbols that the part mentions. Adds the parameters of those that no other tensor determines.
+    /// Mentioned symbols. Adds parameters for those that no tensor determines.
     fn bind_symbols(&mut self) -> BTreeSet<SymbolId> {
         loop {
             let needed = self.mentioned();
@@ -114,7 +114,6 @@ impl Cut<'_> {
         mentioned
     }
 
-    /// Source of a symbol in the part: the parameter that declares it, or an axis of any other tensor.
     fn source(&self, id: SymbolId) -> Option<SymbolSource> {
         let position = |param: u16| self.params.iter().position(|&own| own == param).map(|position| position as u16);
         let own = match self.graph.symbols[usize::from(id)].source {
@@ -177,7 +176,7 @@ impl Cut<'_> {
             updates: Vec::new(),
             gradients: self.graph.gradients.clone(),
             statements: vec![],
-            // WebNN is checked for the original function.
+            // WebNN was checked for the original.
             options: FunctionOptions { webnn: false, ..self.graph.options.clone() },
         }
     }

@@ -1,4 +1,4 @@
-//! Appends nodes to a graph. Operands broadcast, and identity operations are skipped.
+//! Appends nodes. Operands broadcast, identities are skipped.
 
 use fuse_artifact::{DType, Size};
 
@@ -26,14 +26,14 @@ impl Tape<'_> {
         self.graph.nodes[x].ty.shape.clone()
     }
 
-    /// Number of another value's dtype and shape.
+    /// Number of `like`'s type.
     pub(super) fn number(&mut self, value: f64, like: NodeId) -> NodeId {
         let (dtype, shape) = (self.dtype(like), self.shape(like));
         let number = self.push(Op::Literal(Literal::Float(value)), dtype, vec![]);
         self.broadcast(number, &shape)
     }
 
-    /// Size as an `i32` of a shape.
+    /// `i32` of a shape.
     pub(super) fn size(&mut self, size: &Size, shape: &[Size]) -> NodeId {
         let number = match size.as_constant().and_then(|value| i32::try_from(value).ok()) {
             Some(value) => self.push(Op::Literal(Literal::Integer(value.into())), DType::I32, vec![]),
@@ -106,13 +106,13 @@ impl Tape<'_> {
         self.push(Op::Select { condition, on_true, on_false }, dtype, shape)
     }
 
-    /// `x` where the condition holds, 0 elsewhere.
+    /// `x` where the condition holds, else 0.
     pub(super) fn where_true(&mut self, condition: NodeId, x: NodeId) -> NodeId {
         let zero = self.number(0.0, x);
         self.select(condition, x, zero)
     }
 
-    /// 0 where the condition holds, `x` elsewhere.
+    /// 0 where the condition holds, else `x`.
     pub(super) fn where_false(&mut self, condition: NodeId, x: NodeId) -> NodeId {
         let zero = self.number(0.0, x);
         self.select(condition, zero, x)
@@ -126,7 +126,6 @@ impl Tape<'_> {
         self.push(Op::Cast(x), dtype, shape)
     }
 
-    /// Broadcasts `x` to a shape of the same rank, or from rank 0.
     pub(super) fn broadcast(&mut self, x: NodeId, shape: &[Size]) -> NodeId {
         if self.shape(x) == shape {
             return x;
@@ -135,7 +134,7 @@ impl Tape<'_> {
         self.push(Op::Broadcast(x), dtype, shape.to_vec())
     }
 
-    /// Reshapes `x`. A broadcast of one element becomes a broadcast to the new shape.
+    /// A broadcast of one element becomes a broadcast to the new shape.
     pub(super) fn reshape(&mut self, x: NodeId, shape: &[Size]) -> NodeId {
         if self.shape(x) == shape {
             return x;
@@ -150,7 +149,7 @@ impl Tape<'_> {
         self.push(Op::Reshape(x), dtype, shape.to_vec())
     }
 
-    /// Permutes the axes of `x`. Merges consecutive permutations.
+    /// Merges consecutive permutations.
     pub(super) fn permute(&mut self, x: NodeId, permutation: Vec<usize>) -> NodeId {
         if permutation.is_sorted() {
             return x;

@@ -1,8 +1,7 @@
 //! Dtype inference by unification.
 //!
-//! Input: the body of a `fuse!(expr)`. Output: its free variables in order of first use, their dtype classes, the
-//! dtypes of the results and of the literals. Variables of a function have declared types, so only its literals are
-//! inferred. The lowering reports contradictions.
+//! Input: the body of a `fuse!(expr)`. Output: its free variables by first use, their dtype classes, dtypes of results
+//! and literals. Functions declare their types, so only literals are inferred. Lowering reports contradictions.
 
 mod constraint;
 
@@ -27,19 +26,15 @@ use crate::{
 type Term = usize;
 
 pub(crate) struct Inferred {
-    /// Free variables, in order of first use.
     pub(crate) variables: Vec<(HostOperand, ExpressionDType)>,
-    /// Dtype classes, in order of their first variable.
     pub(crate) classes: Vec<DTypeClass>,
     pub(crate) witnesses: Vec<HostOperand>,
     pub(crate) results: Vec<ExpressionDType>,
-    /// Literals with an inferred dtype, by address.
     literals: Vec<(usize, ExpressionDType)>,
 }
 
 impl Inferred {
     pub(crate) fn literals(&self, dtypes: &[DType]) -> Literals {
-        // In a function, unknown names have classes, too, but no dtype.
         let chosen = |dtype: &ExpressionDType| match dtype {
             ExpressionDType::Known(dtype) => Some(*dtype),
             ExpressionDType::Class(class) => dtypes.get(*class).copied(),
@@ -48,8 +43,7 @@ impl Inferred {
     }
 }
 
-/// Inferred dtypes of a body's literals. Keys are addresses of expressions, since equal expressions can differ in
-/// dtype.
+/// Inferred dtypes of literals by address, since equal expressions can differ in dtype.
 #[derive(Default)]
 pub(crate) struct Literals(BTreeMap<usize, DType>);
 
@@ -75,7 +69,6 @@ struct Inference<'a> {
     indices: BTreeMap<String, usize>,
 }
 
-/// Names bound by `let` at a position in the body.
 type Bindings = BTreeMap<String, Term>;
 
 pub(crate) fn infer(body: &Block, program: &Program<'_>) -> Inferred {
@@ -102,7 +95,7 @@ pub(crate) fn literals_of_function(index: usize, dtypes: &[DType], program: &Pro
 }
 
 impl<'a> Inference<'a> {
-    /// Inference for the function with this index. The expression's index follows those of all functions.
+    /// Function of this index; the expression's follows those of all functions.
     fn new(program: &'a Program<'a>, index: usize, generics: &'a [DType]) -> Self {
         Self {
             program,
@@ -150,7 +143,6 @@ impl<'a> Inference<'a> {
         match (self.constraints[root], roots.iter().position(|other| *other == root)) {
             (Constraint::Known(dtype), _) => ExpressionDType::Known(dtype),
             (Constraint::Class(_), Some(class)) => ExpressionDType::Class(class),
-            // Literals only.
             (Constraint::Class(DTypeClass::Float), None) => ExpressionDType::Known(DType::F32),
             (Constraint::Class(_), None) => ExpressionDType::Known(DType::I32),
         }
@@ -236,7 +228,6 @@ impl<'a> Inference<'a> {
         bindings
     }
 
-    /// Values of an expression. A tuple, or a call of a function with several results, has more than one.
     fn values(&mut self, expr: &Expr, bindings: &Bindings) -> Vec<Term> {
         match &expr.kind {
             ExprKind::Tuple(values) => values.iter().map(|value| self.expr(value, bindings)).collect(),
@@ -297,7 +288,7 @@ impl<'a> Inference<'a> {
                 let takes = match operator {
                     UnaryOperator::Neg => DTypes::NUMBERS,
                     UnaryOperator::Not if self.is_integer(x) => DTypes::INTEGERS,
-                    // `!` also takes integers. Without evidence, they are too rare to generate kernels for.
+                    // `!` on integers is too rare to generate kernels for.
                     UnaryOperator::Not => DTypes::BOOL,
                 };
                 self.same(takes, &[x])
@@ -348,7 +339,6 @@ impl<'a> Inference<'a> {
         }
     }
 
-    /// Term of an integer without a suffix: any dtype that can represent it.
     fn integer(&mut self, value: i128) -> Term {
         let holds = |dtype: &DType| match dtype {
             DType::F32 | DType::F16 => dtype.keeps(value as f64),
@@ -359,7 +349,7 @@ impl<'a> Inference<'a> {
         let dtypes: Vec<DType> = DTypeClass::Number.dtypes().iter().copied().filter(holds).collect();
         match DTypeClass::ALL.into_iter().find(|class| class.dtypes() == dtypes) {
             Some(class) => self.class(class),
-            // The lowering reports numbers that no dtype can represent.
+            // Lowering reports it.
             None => self.known(DType::F32),
         }
     }
@@ -368,17 +358,16 @@ impl<'a> Inference<'a> {
         self.pointwise(operator.into(), operands)
     }
 
-    /// Unifies operands of one dtype, which must be one that the operation takes.
     fn same(&mut self, takes: DTypes, operands: &[Term]) -> Term {
         for pair in operands.windows(2) {
             self.unify(pair[0], pair[1]);
         }
         let constraint = match (takes.only(), takes) {
             (Some(only), _) => Constraint::Known(only),
-            // Activations. Integers are too rare to generate kernels for them.
+            // Activations of integers are too rare to generate kernels for.
             (None, DTypes::FLOATS | DTypes::SIGNED) => Constraint::Class(DTypeClass::Float),
             (None, DTypes::NUMBERS) => Constraint::Class(DTypeClass::Number),
-            // Booleans have separate operators, `&&` and `||`.
+            // Booleans have `&&` and `||`.
             (None, DTypes::INTEGERS | DTypes::BITS) => Constraint::Class(DTypeClass::Integer),
             (None, _) => Constraint::Class(DTypeClass::Any),
         };
@@ -394,7 +383,6 @@ impl<'a> Inference<'a> {
         Some(program.functions[*index])
     }
 
-    /// Results of a function call. Generic dtypes are those of the arguments.
     fn function_call(&mut self, function: &ast::Function, call: &Call, bindings: &Bindings) -> Vec<Term> {
         let generics: Vec<Term> = function.generics.iter().map(|_| self.class(DTypeClass::Float)).collect();
         let arguments: Vec<Term> =
@@ -406,7 +394,6 @@ impl<'a> Inference<'a> {
         function.results.iter().map(|result| self.element(&result.element, &generics)).collect()
     }
 
-    /// Gradients of a call of `grad`, each with the dtype of its variable.
     fn gradients(&mut self, call: &Call, bindings: &Bindings) -> Vec<Term> {
         for argument in call.arguments.iter() {
             argument_exprs(argument).iter().for_each(|expr| _ = self.expr(expr, bindings));
@@ -517,7 +504,6 @@ impl<'a> Inference<'a> {
         }
     }
 
-    /// Restricts options to host numbers of this dtype.
     fn options(&mut self, names: &[&str], dtype: DType, call: &Call, bindings: &Bindings) {
         for term in self.option_terms(names, call, bindings) {
             self.restrict(term, Constraint::Known(dtype));

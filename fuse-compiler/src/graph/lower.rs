@@ -1,10 +1,10 @@
 //! Lowering of the ast to a graph: checks names, dtypes and shapes, makes broadcasts explicit, inlines calls.
 //!
-//! Input: functions of a block (`functions`) or an expression with the dtypes of its variables (`padded`). Output: a
-//! [`Graph`] for each choice of dtypes, unless something was reported to the [`Sink`].
+//! Input: functions (`functions`) or an expression (`padded`). Output: a [`Graph`] per choice of dtypes, or reports to
+//! the [`Sink`].
 //!
-//! Literals wait for a dtype and `index` for a shape: see [`value::Lazy`]. A reported value is [`Value::Poison`], and
-//! its users report nothing.
+//! Literals wait for a dtype and `index` for a shape: see [`value::Lazy`]. Users of a reported [`Value::Poison`] report
+//! nothing.
 
 pub(crate) mod calls;
 pub(crate) mod catalog;
@@ -64,49 +64,43 @@ use output::RankExpr;
 use program::Program;
 use value::{Operand, Value};
 
-/// Maximum number of nodes of a graph. Bounds build time and repeated inlining.
+/// Nodes of a graph. Bounds build time and repeated inlining.
 ///
-/// A training step of a language model with 24 layers has 15,700. All walks of a graph are iterative, so the stack sets
-/// no limit.
+/// A training step of a language model with 24 layers has 15,700. All walks are iterative, so the stack sets no limit.
 const MAX_NODES: usize = 16_384;
 
-/// Maximum number of operations in one lazy value. Walks of these are recursive.
+/// Operations in one lazy value, whose walks are recursive.
 const MAX_WAITING: usize = 1024;
 
-/// Builds one graph.
 pub(crate) struct Lowering<'a> {
     sink: &'a Sink,
     spans: &'a mut SpanTable,
     program: &'a Program<'a>,
-    /// Function whose body is being lowered, as an index into the program's names.
+    /// Index of the function being lowered.
     caller: usize,
     graph: Graph,
     place: SourceRange,
-    /// Declaration of each symbol: a note, and its span.
     origins: Vec<(String, SourceRange)>,
-    /// True for the expression form, which pads tensors to rank 6.
     padded: bool,
-    /// Visible rank of each node in the expression form.
+    /// Visible rank of each node.
     ranks: Vec<RankExpr>,
-    /// Rank requirements for the caller's type checker, in the expression form.
+    /// For the caller's type checker.
     requirements: Vec<RankExpr>,
-    /// Quantized values that are not dequantized yet.
     weights: BTreeSet<NodeId>,
-    /// Packed axis of each quantized parameter whose use determined it.
+    /// Packed axis of each parameter whose use determined it.
     packed: BTreeMap<u16, usize>,
     marks: Marks,
     differentiated: BTreeSet<String>,
-    /// Nodes bound to these names. They are never merged with others.
+    /// Nodes bound to these names are never merged.
     kept: BTreeSet<NodeId>,
     too_large: bool,
     inlined: bool,
     updates: Vec<update::Update>,
     literals: Rc<Literals>,
-    /// Inferred dtypes of functions' literals, by function index and dtypes of the generic parameters.
+    /// Inferred literals by function and dtypes of generic parameters.
     inferred: BTreeMap<(usize, Vec<DType>), Rc<Literals>>,
-    /// Reductions that dropped their axes, each with its spelling that keeps them.
+    /// Reductions that dropped axes, with the spelling that keeps them.
     reduced: BTreeMap<NodeId, String>,
-    /// Body of an expression without imports, for examples.
     expression: Option<&'a ast::Block>,
 }
 
@@ -131,7 +125,7 @@ impl Binding {
 }
 
 impl Scope {
-    /// Binds a name. Hides paths that start with it.
+    /// Binds a name, and hides paths that start with it.
     fn bind(&mut self, name: &syn::Ident, binding: Rc<Binding>) {
         let name = name.to_string();
         for start in [format!("{name}."), format!("{name}[")] {
@@ -146,7 +140,6 @@ impl Scope {
         match element {
             Element::DType(dtype) => *dtype,
             Element::Generic(index) => self.dtypes[*index],
-            // Dequantized dtype.
             Element::Quantized(_) => DType::F32,
         }
     }
@@ -205,13 +198,11 @@ impl<'a> Lowering<'a> {
         found.or_insert_with(|| Rc::new(literals_of_function(index, dtypes, program))).clone()
     }
 
-    /// Reports an error, and returns a value whose users report nothing.
     fn poison(&self, diagnostic: Diagnostic) -> Value {
         self.sink.report(diagnostic);
         Value::Poison
     }
 
-    /// Records the node that a name is bound to, if a gradient is with respect to it.
     fn keep_if_differentiated(&mut self, name: &syn::Ident, value: &Value) {
         if let Value::Node(node) = value
             && self.differentiated.contains(&name.to_string())
@@ -220,7 +211,6 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Adds a node. Its visible rank is that of its first operand until `set_rank` changes it.
     fn push(&mut self, op: Op, dtype: DType, shape: Vec<Size>, at: SourceRange) -> NodeId {
         if self.graph.nodes.len() >= MAX_NODES {
             self.report_too_large();
@@ -282,7 +272,6 @@ impl<'a> Lowering<'a> {
         Size::symbol(id)
     }
 
-    /// Adds a launch check, unless the relation always holds.
     fn check(&mut self, relation: Relation, left: Size, right: Size, what: impl Into<String>) {
         let check = Check { relation, left, right, what: what.into().into() };
         let holds = match relation {

@@ -1,4 +1,4 @@
-//! Canonical text of a graph: stable numbers, all parameters, only the nodes that results need.
+//! Canonical text of a graph: stable numbers, all parameters, needed nodes.
 
 use std::{collections::BTreeMap, fmt::Write};
 
@@ -6,7 +6,7 @@ use fuse_artifact::{Relation, Size, SymbolSource};
 
 use super::{Graph, Literal, NodeId, Op, TensorType};
 
-/// Prints a graph. Equal graphs print equally.
+/// Equal graphs print equally.
 pub fn print(graph: &Graph) -> String {
     Printer { graph, numbers: live_numbers(graph) }.text()
 }

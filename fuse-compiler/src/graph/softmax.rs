@@ -1,25 +1,24 @@
-//! Recognizes softmax along the last axis in a graph, for gradients and fusion.
+//! Recognizes softmax along the last axis, for gradients and fusion.
 //!
-//! Input: a graph and a node. Output: the [`Softmax`] that ends in the node, and the products that its scores derive
-//! from.
+//! Input: a graph and a node. Output: the [`Softmax`] that ends there, and products behind its scores.
 
 use super::{Graph, NodeId, Op, ReduceOp, TensorType};
 use crate::operations::{BinaryOp, UnaryOp};
 use fuse_artifact::Size;
 use std::collections::BTreeSet;
 
-/// `e / sum(e)` with `e = exp(x - max(x))` along the last axis, possibly converted to another float dtype.
+/// `e / sum(e)` with `e = exp(x - max(x))` along the last axis, possibly converted.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Softmax {
-    /// Operand of the softmax.
+    /// Operand.
     pub scores: NodeId,
-    /// Maximum of each row: a reduction.
+    /// Row maximum: a reduction.
     pub largest: NodeId,
-    /// Sum of each row's exponentials: a reduction.
+    /// Row sum of exponentials: a reduction.
     pub total: NodeId,
     /// Quotient, before conversions.
     pub quotient: NodeId,
-    /// Nodes between the scores and the result.
+    /// Nodes from the scores to the result.
     pub nodes: Vec<NodeId>,
 }
 
@@ -29,7 +28,7 @@ impl Softmax {
         Search { graph }.softmax(root)
     }
 
-    /// Products of the scores' shape from which pointwise operations alone lead to the scores.
+    /// Products of the scores' shape, with only pointwise operations between.
     pub fn products(&self, graph: &Graph) -> Vec<NodeId> {
         let (mut found, mut seen, mut pending) = (vec![], BTreeSet::new(), vec![self.scores]);
         while let Some(node) = pending.pop() {
@@ -78,7 +77,7 @@ impl Search<'_> {
         fits.then_some(Softmax { scores, largest, total, quotient, nodes })
     }
 
-    /// Reduction over the last axis that is broadcast back along it, and its operand.
+    /// Reduction broadcast back along the last axis, and its operand.
     fn along_rows(&self, wanted: ReduceOp, root: NodeId, nodes: &mut Vec<NodeId>) -> Option<(NodeId, NodeId)> {
         let mut node = root;
         nodes.push(node);
@@ -88,14 +87,12 @@ impl Search<'_> {
         }
         let Op::Reduce { op, x, ref axes } = *self.op(node) else { return None };
         let rank = self.ty(x).rank();
-        // The broadcast value must belong to the row: equal shapes except for the last axis.
         let kept = &self.ty(x).shape[..rank - 1];
         let same_rows = self.ty(root).rank() == rank && self.ty(root).shape[..rank - 1] == *kept;
         let keeps_rows = nodes.iter().all(|&n| !matches!(self.op(n), Op::Reshape(_)) || self.keeps_rows(n, kept));
         (op == wanted && *axes == [rank - 1] && same_rows && keeps_rows).then_some((node, x))
     }
 
-    /// True if a reshape only adds or removes a last axis of extent 1.
     fn keeps_rows(&self, node: NodeId, kept: &[Size]) -> bool {
         let rows = |shape: &[Size]| match shape.split_last() {
             Some((last, rows)) if last.is_one() && rows.len() == kept.len() => rows == kept,

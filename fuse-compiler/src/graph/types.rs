@@ -1,4 +1,4 @@
-//! Dtypes, shapes, literals, and the enumerations of reductions and comparisons.
+//! Dtypes, shapes, literals, reductions and comparisons.
 
 use std::hash::{Hash, Hasher};
 
@@ -7,9 +7,9 @@ use fuse_artifact::{DType, Size};
 /// Dtype and shape of a value.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct TensorType {
-    /// Element type.
+    /// Dtype.
     pub dtype: DType,
-    /// Dimensions, outermost first.
+    /// Extents, outermost first.
     pub shape: Vec<Size>,
 }
 
@@ -20,18 +20,18 @@ impl TensorType {
     }
 }
 
-/// Literal with its dtype fixed by inference.
+/// Literal of a dtype.
 #[derive(Clone, Copy, Debug)]
 pub enum Literal {
-    /// `f32` or `f16` value, by the node's dtype. May be infinite or NaN after folding.
+    /// `f32` or `f16`, by the node's dtype; infinite or NaN after folding.
     Float(f64),
-    /// `i32` or `u32` value, in range.
+    /// `i32` or `u32`, in range.
     Integer(i64),
     /// Boolean.
     Bool(bool),
 }
 
-/// Literals are equal if kernels may use one for the other: 0 and -0 differ, a NaN equals itself.
+/// Interchangeable literals are equal: 0 and -0 differ, a NaN equals itself.
 impl PartialEq for Literal {
     fn eq(&self, other: &Self) -> bool {
         match (self, other) {
@@ -62,10 +62,10 @@ macro_rules! operations {
         pub enum $enum { $($(#[$doc])* $variant,)* }
 
         impl $enum {
-            /// All operations, in order.
+            /// All variants.
             pub const ALL: &[Self] = &[$(Self::$variant,)*];
 
-            /// Name in the language and in prints.
+            /// Name in the language.
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }
             }
@@ -74,19 +74,19 @@ macro_rules! operations {
 }
 
 operations! {
-    /// Reduction operator.
+    /// Reduction.
     ReduceOp {
         /// Sum; numbers.
         Sum = "sum",
         /// Product; numbers.
         Prod = "prod",
-        /// Maximum; NaN if any is NaN; numbers.
+        /// Maximum; NaN if any is; numbers.
         Max = "max",
-        /// Minimum; NaN if any is NaN; numbers.
+        /// Minimum; NaN if any is; numbers.
         Min = "min",
-        /// Index of the first maximum along the only axis, or of the first NaN; numbers, yields `i32`.
+        /// Index of the first maximum or NaN along the only axis; numbers, yields `i32`.
         ArgMax = "argmax",
-        /// Index of the first minimum along the only axis, or of the first NaN; numbers, yields `i32`.
+        /// Index of the first minimum or NaN along the only axis; numbers, yields `i32`.
         ArgMin = "argmin",
         /// True if any holds; bool.
         Any = "any",
@@ -96,7 +96,7 @@ operations! {
 }
 
 operations! {
-    /// Comparison. False if either operand is NaN, except `Ne`, which is then true.
+    /// Comparison. With NaN, only `Ne` is true.
     CompareOp {
         /// `x == y`; any dtype.
         Eq = "eq",
@@ -114,19 +114,19 @@ operations! {
 }
 
 impl ReduceOp {
-    /// True if the result is the index of an element, not a value.
+    /// True if the result is an index.
     pub fn yields_index(self) -> bool {
         matches!(self, Self::ArgMax | Self::ArgMin)
     }
 
-    /// Words of a partial result: a value and, if the result is an index, the index.
+    /// Words of a partial result: a value, or a value and its index.
     pub fn state_words(self) -> u32 {
         if self.yields_index() { 2 } else { 1 }
     }
 }
 
 impl CompareOp {
-    /// Comparison with its operands swapped.
+    /// Comparison of swapped operands.
     pub fn mirrored(self) -> Self {
         match self {
             Self::Lt => Self::Gt,
@@ -139,7 +139,7 @@ impl CompareOp {
 }
 
 impl TensorType {
-    /// Creates a type from its parts.
+    /// Type of its parts.
     pub fn new(dtype: DType, shape: Vec<Size>) -> Self {
         Self { dtype, shape }
     }

@@ -1,27 +1,24 @@
 //! Invariants of a [`Graph`], checked after lowering and after each stage that changes it:
 //!
 //! 1. Operands precede their users; handles name nodes of the graph.
-//! 2. There is at least one result, and every result is a node. The last ones, one per updated parameter, have the
-//!    types of these; each of them is a tensor parameter, named once.
-//! 3. Parameters, and so their inputs, have at most 6 axes; a host scalar has rank 0; a padded parameter has rank 6.
-//!    `Op::Input`, `Op::Dequantize` and `Op::Scalar` have the type of their parameter, and the second names a quantized
-//!    one.
-//! 4. Sizes mention only symbols of the graph; a symbol's source mentions only axes of tensor parameters, or earlier
-//!    symbols.
-//! 5. A literal has rank 0 and its kind and value fit its dtype.
-//! 6. Operands of a pointwise operation have the node's exact shape, and dtypes that the operation takes.
+//! 2. There is at least one result. The last ones have the types of the updated parameters: tensors, each named once.
+//! 3. Parameters have at most 6 axes: a host scalar 0, a padded parameter 6. `Op::Input`, `Op::Dequantize` (of a
+//!    quantized one) and `Op::Scalar` have the type of their parameter.
+//! 4. Sizes mention only symbols of the graph; a symbol's source only axes of tensor parameters, or earlier symbols.
+//! 5. A literal has rank 0 and fits its dtype.
+//! 6. Operands of a pointwise operation have the node's exact shape, and dtypes that it takes.
 //! 7. `Index` has dtype `i32` and an axis of its own shape.
-//! 8. Operands of `Matmul` have the node's rank, at least 2; `M`, `N` and dtype are the node's; both `K`s are equal, or
-//!    a check requires it; batch axes are repeated under the conditions of `Broadcast`.
+//! 8. Operands of `Matmul` have the node's rank, at least 2; `M`, `N` and dtype are the node's; `K`s are equal, or a
+//!    check requires it; batch axes repeat as in `Broadcast`.
 //! 9. `Permute` lists every axis once and permutes the shape accordingly.
 //! 10. `Reshape` keeps the number of elements, or a check requires it.
-//! 11. `Slice` changes the extent of one axis only.
-//! 12. `Reduce` has sorted axes of its operand, not all literally 1, and the operand's shape with 1 there; `any` and
-//!     `all` take `bool`, all others numbers; `argmax` and `argmin` have one axis and dtype `i32`.
-//! 13. `Take` changes the extent of one axis only, to that of its index, which is `i32` and of the node's shape.
+//! 11. `Slice` changes one extent only.
+//! 12. `Reduce` has sorted axes, not all literally 1, and the operand's shape with 1 there; `any` and `all` take
+//!     `bool`, others numbers; `argmax` and `argmin` have one axis and dtype `i32`.
+//! 13. `Take` changes one extent only, to that of its index, which is `i32` and of the node's shape.
 //! 14. `Size` is a number of rank 0.
-//! 15. `Broadcast` keeps the rank (except from rank 0), and only repeats axes that are 1, or whose broadcast with the
-//!     node's extent is a symbol of the graph.
+//! 15. `Broadcast` keeps the rank (except from 0), and repeats only axes that are 1, or whose broadcast with the node's
+//!     extent is a symbol of the graph.
 
 use std::collections::BTreeSet;
 
@@ -31,7 +28,7 @@ use super::{CompareOp, Graph, Literal, Node, NodeId, Op, Param, ReduceOp};
 
 pub(crate) const MAX_RANK: usize = 6;
 
-/// Violated invariants, in words. Empty for a sound graph.
+/// Violated invariants; empty for a sound graph.
 pub fn verify(graph: &Graph) -> Vec<String> {
     let mut violations = Vec::new();
     verify_symbols(graph, &mut violations);
@@ -283,10 +280,10 @@ fn verify_broadcast(graph: &Graph, node: &Node, x: NodeId) -> Check {
     ensure(repeats, "an axis that is not 1 is repeated")
 }
 
-/// True if an axis of extent `have` may be read as one of extent `want`.
+/// True if an axis of extent `have` may be read as `want`.
 ///
 /// In the expression form a symbol is the broadcast of both. Its equality to `want` is its definition, a check, or an
-/// assumption of the kernels.
+/// assumption.
 fn may_repeat(graph: &Graph, have: &Size, want: &Size) -> bool {
     let source = |size: &Size| Some(&graph.symbols.get(usize::from(size.as_symbol()?))?.source);
     let parts = |size: &Size| match source(size) {
@@ -309,14 +306,13 @@ fn is_checked(graph: &Graph, a: &Size, b: &Size) -> bool {
     graph.checks.iter().any(|check| check.relation == Relation::Equal && equal(&check.left, &check.right))
 }
 
-/// True if a launch check implies that the sizes are equal: replacing a factor of `a` by its checked equal gives `b`.
+/// True if a launch check implies equality: it replaces a factor of `a` to give `b`.
 fn is_implied(graph: &Graph, a: &Size, b: &Size) -> bool {
     if is_checked(graph, a, b) {
         return true;
     }
     graph.checks.iter().filter(|check| check.relation == Relation::Equal).any(|check| {
         let (left, right) = (&check.left, &check.right);
-        // a = rest · left and b = rest · right, or the other way round.
         a.mul(right) == b.mul(left) || a.mul(left) == b.mul(right)
     })
 }
@@ -329,7 +325,7 @@ mod tests {
     use crate::operations::UnaryOp;
     use crate::{arena::Arena, graph::Param, graph::TensorType, span::Span};
 
-    /// `fn f(x: f32[M]) -> f32[M] { exp(x) }`, with `change` applied to its node.
+    /// `fn f(x: f32[M]) -> f32[M] { exp(x) }`, with a changed node.
     fn graph(change: impl FnOnce(&mut Node)) -> Graph {
         let ty = TensorType::new(DType::F32, vec![Size::symbol(0)]);
         let mut nodes = Arena::default();

@@ -1,4 +1,4 @@
-//! Binds symbols to values by the inputs' shapes, and evaluates the checks of a launch.
+//! Binds symbols by the inputs' shapes, and evaluates launch checks.
 
 use fuse_artifact::{Check, Relation, Size, Symbol, SymbolSource};
 
@@ -42,7 +42,7 @@ impl Bindings {
 
     fn symbol(&self, symbol: &Symbol) -> Result<u64, InterpError> {
         match &symbol.source {
-            // Numbers after the axes of a quantized tensor describe its storage, which no value depends on.
+            // Numbers behind the axes describe quantized storage, which no value depends on.
             SymbolSource::Axis { param, axis } => {
                 Ok(self.input(*param).shape.get(usize::from(*axis)).map_or(1, |extent| *extent as u64))
             }
@@ -84,7 +84,6 @@ impl Bindings {
     }
 }
 
-/// Input with the parameter's rank. Missing outer axes of a padded parameter have extent 1.
 fn pad(param: &Param, input: &Value) -> Result<Value, InterpError> {
     let name = || param.name.clone();
     if input.dtype != param.ty.dtype {

@@ -1,17 +1,16 @@
 //! Error bounds: propagates the stated accuracy of operations through a whole graph.
 //!
-//! [`table`] states the accuracy of every operation on exact operands. [`Bounded`] holds the exact number, and the
-//! range of a kernel that computes each step in `f32`. Each step takes the extremes over its operands' ranges, and
-//! widens the outcome by its entry of the table. A result is right if it lies in its range, so no test chooses a
-//! tolerance.
+//! [`table`] states accuracies on exact operands. [`Bounded`] holds the exact number, and the range of a kernel that
+//! computes each step in `f32`. A step takes extremes over its operands' ranges, widened by its entry. A result is
+//! right if it lies in its range, so no test chooses a tolerance.
 //!
 //! # Invariant
-//! The exact number lies in the range, unless it left `f32`'s range on the way. A range of all numbers means that the
-//! kernel's outcome is undetermined (`1/(x - x)`).
+//! The exact number lies in the range, unless it left `f32`'s range on the way. A range of all numbers means an
+//! undetermined outcome (`1/(x - x)`).
 //!
-//! Ranges allow everything that no kernel guarantees:
+//! Ranges allow all that no kernel guarantees:
 //!
-//! - Rounding direction of a basic operation, which WGSL leaves open.
+//! - Rounding direction of basic operations (open in WGSL).
 //! - Subnormal numbers: flushed to zero on input or output, or read as up to the smallest normal number.
 //! - Sign of a computed zero.
 
@@ -31,17 +30,16 @@ use crate::{
 };
 pub use range::Range;
 
-/// Values of a graph that are rounded to their dtype by storing them in a buffer.
+/// Values that stores round to their dtype.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stores {
-    /// None, not even results. For uses that need more digits than buffers hold.
+    /// Not even results, for more digits than buffers hold.
     Nothing,
-    /// Results only: the whole graph is one kernel.
+    /// Results: the graph is one kernel.
     Results,
-    /// Results, and left operands of products. An attention in cooperative matrices rounds its probabilities to their
-    /// dtype `f16`.
+    /// Also left operands of products: an attention in cooperative matrices rounds probabilities to `f16`.
     LeftOperands,
-    /// Possibly every value: several kernels, or one per operation.
+    /// Possibly all: several kernels.
     EveryNode,
 }
 
@@ -55,12 +53,12 @@ pub struct Bounded {
 }
 
 impl Bounded {
-    /// True if a kernel may yield `x` here.
+    /// True if a kernel may yield `x`.
     pub fn admits(&self, x: f64) -> bool {
         self.range.contains(x)
     }
 
-    /// True if the range is uninformative: wider than `tolerance` relative to the exact number or to 1.
+    /// True for a range wider than `tolerance`, relative to the exact number or 1.
     pub fn is_loose(&self, tolerance: f64) -> bool {
         let Range { low, high, nan } = self.range;
         if self.exact.is_nan() {
@@ -135,7 +133,7 @@ impl Element for Bounded {
     fn square(dtype: DType, x: &Self) -> Self {
         let mut square = Self::binary(BinaryOp::Mul, dtype, x, x);
         if dtype.is_float() {
-            // Both factors are one number: their signs agree, and 0 does not meet an infinity.
+            // One number: signs agree, and 0 does not meet an infinity.
             square.range = Range { low: square.range.low.max(-0.0), nan: x.range.nan, ..square.range };
         }
         square

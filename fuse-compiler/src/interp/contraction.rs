@@ -5,7 +5,7 @@ use super::{
     tensor::{for_each_index, strides},
 };
 
-/// `[.., M, K] × [.., K, N] → [.., M, N]` (`shape`). A batch axis of an operand may have extent 1.
+/// `[.., M, K] × [.., K, N] → [.., M, N]` (`shape`); batch axes of operands may have extent 1.
 pub(super) fn matmul<E: Element>(lhs: &Tensor<E>, rhs: &Tensor<E>, shape: Vec<usize>) -> Tensor<E> {
     let (dtype, batch) = (lhs.dtype, shape.len() - 2);
     let (m, n, k) = (shape[batch], shape[batch + 1], lhs.shape[batch + 1]);

@@ -4,18 +4,18 @@ use std::fmt;
 
 use fuse_artifact::DType;
 
-/// Error of evaluating a graph for given inputs.
+/// Evaluation error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InterpError {
-    /// Number of inputs differs from the number of parameters.
+    /// Inputs and parameters differ in number.
     InputCount {
-        /// Number of parameters.
+        /// Parameters.
         expected: usize,
-        /// Number of inputs.
+        /// Inputs.
         found: usize,
     },
-    /// Dtype of an input differs from its parameter's.
+    /// An input has another dtype than its parameter.
     InputDType {
         /// Parameter name.
         param: String,
@@ -24,7 +24,7 @@ pub enum InterpError {
         /// Input dtype.
         found: DType,
     },
-    /// Rank of an input differs from its parameter's.
+    /// An input has another rank than its parameter.
     InputRank {
         /// Parameter name.
         param: String,
@@ -33,22 +33,22 @@ pub enum InterpError {
         /// Input rank.
         found: usize,
     },
-    /// Extent of an input's axis differs from its dimension.
+    /// An axis has another extent than its dimension.
     InputExtent {
         /// Parameter name.
         param: String,
         /// Axis.
         axis: usize,
-        /// Extent that the parameter's type requires.
+        /// Required extent.
         expected: usize,
         /// Input extent.
         found: usize,
     },
-    /// Number of elements of a value does not match its shape.
+    /// A value's elements do not match its shape.
     DataLength {
         /// Shape.
         shape: Vec<usize>,
-        /// Number of elements.
+        /// Elements.
         found: usize,
     },
     /// Extents do not broadcast.
@@ -58,18 +58,18 @@ pub enum InterpError {
         /// Extents.
         extents: Vec<usize>,
     },
-    /// Relation between dimensions does not hold.
+    /// A relation of dimensions does not hold.
     Check {
-        /// Subject of the relation.
+        /// Subject.
         what: String,
         /// Left size.
         left: usize,
         /// Right size.
         right: usize,
     },
-    /// Size is negative or too large.
+    /// A size is negative or too large.
     Size,
-    /// Reshape changes the number of elements, or slice exceeds its operand.
+    /// A reshape changes the number of elements, or a slice exceeds its operand.
     Movement {
         /// Operation name.
         op: &'static str,

@@ -1,13 +1,12 @@
-//! Forward-mode differentiation: dual numbers, that is, a value with its derivative along a direction (Griewank and
-//! Walther, Evaluating Derivatives, 2008).
+//! Forward-mode differentiation with dual numbers: a value and its derivative along a direction (Griewank and Walther,
+//! Evaluating Derivatives, 2008).
 //!
-//! Derivatives come from the columns `slope` and `slopes` of the operations' table; other operations have rules here.
-//! `grad` has separate reverse rules, and tests compare the two.
+//! Derivatives are `slope` and `slopes` of the operations' table, or rules here. `grad` has separate reverse rules;
+//! tests compare the two.
 //!
-//! All numbers are `f64`. Literals and conversions between floats do not round, because rounding steps have no
-//! derivative. Corners follow the conventions of the language: `relu` and `abs` have 0 at 0, ties of `min` and `max`
-//! share, jumps have 0. A product of a derivative and a slope is 0 if either is 0, even if the other is infinite or
-//! NaN.
+//! Literals and conversions between floats do not round, because rounding steps have no derivative. At corners `relu`
+//! and `abs` have 0, ties of `min` and `max` share, jumps have 0. A product of derivative and slope is 0 if either is
+//! 0, even if the other is infinite or NaN.
 
 use fuse_artifact::DType;
 
@@ -17,19 +16,18 @@ use crate::{
     operations::{BinaryOp, UnaryOp},
 };
 
-/// Value with its derivative along a direction.
+/// Value and derivative.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dual {
     /// Value.
     pub value: f64,
     /// Derivative.
     pub slope: f64,
-    /// Sum of the magnitudes of the derivative's terms. Rounding errors of `slope` are relative to it.
+    /// Sum of the magnitudes of the derivative's terms, the scale of rounding errors of `slope`.
     pub magnitude: f64,
 }
 
 impl Dual {
-    /// Value whose derivative is the sum of the given derivatives, each times the slope of its operand.
     fn of<'x>(value: f64, terms: impl IntoIterator<Item = (f64, &'x Self)>) -> Self {
         terms.into_iter().fold(Self::exact(value), |sum, (derivative, x)| Self {
             value,
@@ -39,12 +37,12 @@ impl Dual {
     }
 }
 
-/// Evaluates `graph` for `inputs`, with the derivatives of all results along a direction.
+/// Evaluates `graph` with derivatives of all results along a direction.
 ///
-/// `direction` has one vector per parameter, with a number per element. Results are not rounded.
+/// `direction` has a number per element of each parameter. Results are not rounded.
 ///
 /// # Errors
-/// As [`super::run`], and if `direction` does not have as many numbers as the inputs.
+/// As [`super::run`], and if `direction` does not match the inputs.
 pub fn run_forward(graph: &Graph, inputs: &[Value], direction: &[Vec<f64>]) -> Result<Vec<Tensor<Dual>>, InterpError> {
     if direction.len() != inputs.len() {
         return Err(InterpError::InputCount { expected: inputs.len(), found: direction.len() });
@@ -141,7 +139,6 @@ impl Element for Dual {
     }
 }
 
-/// For each factor of a product, the product of all others.
 fn others(x: &[Dual]) -> Vec<f64> {
     let mut others = vec![1.0; x.len()];
     let mut behind = 1.0;

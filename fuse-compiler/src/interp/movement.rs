@@ -7,7 +7,7 @@ use super::{
     tensor::{for_each_index, strides},
 };
 
-/// Tensor of `shape` whose element at each index is `x`'s element at `Σ index[d]·steps[d] + offset`.
+/// Element `index` is `x`'s at `Σ index[d]·steps[d] + offset`.
 fn strided<T: Clone>(x: &Tensor<T>, shape: Vec<usize>, steps: &[usize], offset: usize) -> Tensor<T> {
     let mut data = Vec::with_capacity(shape.iter().product());
     for_each_index(&shape, |index| {
@@ -59,7 +59,7 @@ pub(super) fn broadcast<T: Clone>(x: &Tensor<T>, shape: Vec<usize>) -> Result<Te
     Ok(strided(x, shape, &steps, 0))
 }
 
-/// Gathers `x` at `index` along `axis`, with clamped coordinates; 0 if the axis is empty.
+/// Gathers with clamped coordinates; 0 if the axis is empty.
 pub(super) fn take<E: Element>(x: &Tensor<E>, axis: usize, index: &Tensor<E>) -> Result<Tensor<E>, InterpError> {
     let fits =
         x.shape.len() == index.shape.len() && (0..x.shape.len()).all(|d| d == axis || x.shape[d] == index.shape[d]);

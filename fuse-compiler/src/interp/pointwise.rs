@@ -1,4 +1,4 @@
-//! Elements as plain numbers: evaluates the table of operations, comparisons and conversions.
+//! Plain numbers: evaluates the table of operations, comparisons and conversions.
 
 use fuse_artifact::DType;
 use half::f16;
@@ -69,17 +69,17 @@ impl Element for f64 {
     }
 }
 
-/// Low 32 bits, as a number of the dtype.
+/// Low 32 bits.
 fn wrapped(dtype: DType, x: i64) -> f64 {
     if dtype == DType::U32 { f64::from(x as u32) } else { f64::from(x as i32) }
 }
 
-/// Coordinate from 0 to `extent - 1` nearest to an integer.
+/// Nearest coordinate from 0 to `extent - 1`.
 pub(super) fn inside(index: f64, extent: usize) -> usize {
     (index.max(0.0) as usize).min(extent - 1)
 }
 
-/// Nearest value of a float dtype, ties to even. Other dtypes hold `x` exactly.
+/// Nearest float, ties to even; other dtypes hold `x`.
 pub(super) fn round_to(dtype: DType, x: f64) -> f64 {
     match dtype {
         DType::F32 => f64::from(x as f32),
@@ -88,7 +88,7 @@ pub(super) fn round_to(dtype: DType, x: f64) -> f64 {
     }
 }
 
-/// Rust's `as`, with `!= 0` for `bool`: floats saturate, integers wrap.
+/// Rust's `as`, with `!= 0` for `bool`.
 fn convert(from: DType, to: DType, x: f64) -> f64 {
     match to {
         DType::F32 | DType::F16 => round_to(to, x),

@@ -1,4 +1,4 @@
-//! Reductions: of tensors, and their definitions on rows of plain numbers.
+//! Reductions, and their definitions on rows of plain numbers.
 
 use fuse_artifact::DType;
 
@@ -8,7 +8,6 @@ use super::{
 };
 use crate::graph::ReduceOp;
 
-/// Reduces `x` along `axes` to `shape`, which has extent 1 there, with results of `dtype`.
 pub(super) fn reduce<E: Element>(
     op: ReduceOp,
     x: &Tensor<E>,
@@ -58,8 +57,8 @@ pub(super) fn neutral(op: ReduceOp, dtype: DType) -> f64 {
     }
 }
 
-/// Sum. Integers wrap. Floats carry the rounding errors along (Neumaier 1974), so that even ten million terms that
-/// cancel leave the digits of an `f32`.
+/// Integers wrap. Floats carry rounding errors along (Neumaier 1974), so ten million terms that cancel keep an `f32`'s
+/// digits.
 fn sum(dtype: DType, x: &[f64]) -> f64 {
     match dtype {
         DType::I32 => return x.iter().fold(0i32, |sum, &x| sum.wrapping_add(x as i32)).into(),
@@ -72,7 +71,7 @@ fn sum(dtype: DType, x: &[f64]) -> f64 {
         lost += if f64::abs(sum) >= x.abs() { (sum - next) + x } else { (x - next) + sum };
         sum = next;
     }
-    // The rounding error of an infinite sum is NaN.
+    // The error of an infinite sum is NaN.
     if sum.is_finite() { sum + lost } else { sum }
 }
 
@@ -84,12 +83,12 @@ fn prod(dtype: DType, x: &[f64]) -> f64 {
     }
 }
 
-/// First number that `beats` all others and `neutral`, or NaN if there is one.
+/// First number that `beats` all others and `neutral`, or NaN.
 fn extreme(x: &[f64], neutral: f64, beats: impl Fn(f64, f64) -> bool) -> f64 {
     x.iter().fold(neutral, |best, &x| if x.is_nan() || beats(x, best) { x } else { best })
 }
 
-/// Position of the first number that none `beats`, or of the first NaN; 0 for an empty row.
+/// First position that none `beats`, or of the first NaN; 0 for an empty row.
 fn position(x: &[f64], beats: impl Fn(f64, f64) -> bool) -> usize {
     if let Some(nan) = x.iter().position(|x| x.is_nan()) {
         return nan;

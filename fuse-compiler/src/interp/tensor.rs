@@ -1,17 +1,17 @@
-//! Tensors of the interpreter: a dtype, a shape and the elements in row-major order.
+//! Tensors of the interpreter.
 
 use fuse_artifact::DType;
 
 use super::InterpError;
 
-/// Tensor with elements `T`.
+/// Tensor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Tensor<T> {
-    /// Represented element type.
+    /// Dtype.
     pub dtype: DType,
     /// Extents, outermost first.
     pub shape: Vec<usize>,
-    /// Elements, last axis fastest.
+    /// Row-major elements.
     pub data: Vec<T>,
 }
 
@@ -22,7 +22,7 @@ impl Value {
     /// Creates a tensor of `data`.
     ///
     /// # Errors
-    /// If `data` does not have as many elements as `shape`.
+    /// If `data` does not match `shape`.
     pub fn from_data(dtype: DType, shape: &[usize], data: Vec<f64>) -> Result<Self, InterpError> {
         if data.len() != shape.iter().product::<usize>() {
             return Err(InterpError::DataLength { shape: shape.to_vec(), found: data.len() });
@@ -57,7 +57,7 @@ impl<T> Tensor<T> {
     }
 }
 
-/// Strides in elements of a row-major tensor of `shape`.
+/// In elements.
 pub(super) fn strides(shape: &[usize]) -> Vec<usize> {
     let mut strides = vec![1; shape.len()];
     for axis in (1..shape.len()).rev() {

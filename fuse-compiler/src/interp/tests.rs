@@ -1,4 +1,4 @@
-//! Compares operations with independently known values (tables, identities, IEEE 754), and tests whole graphs.
+//! Compares operations with tables, identities and IEEE 754, and tests whole graphs.
 
 mod reduce;
 
@@ -13,7 +13,7 @@ use crate::{
 const INF: f64 = f64::INFINITY;
 const NAN: f64 = f64::NAN;
 
-/// Equal, or within 1e-14 relative: `erfc` multiplies the rounding of its argument by `2·x²`.
+/// Within 1e-14 relative: `erfc` multiplies the rounding of its argument by `2·x²`.
 fn assert_close(found: f64, expected: f64, what: &str) {
     let same = found == expected
         || (found.is_nan() && expected.is_nan())
@@ -24,7 +24,7 @@ fn assert_close(found: f64, expected: f64, what: &str) {
 #[test]
 fn float_functions_have_their_known_values() {
     use UnaryOp as U;
-    // Abramowitz and Stegun's tables and high-precision evaluation (mpmath, 50 digits).
+    // Abramowitz and Stegun's tables, and mpmath with 50 digits.
     let cases = [
         (U::Erf, 0.5, 0.5204998778130465),
         (U::Erf, 2.0, 0.9953222650189527),
@@ -188,7 +188,6 @@ fn casts_behave_as_rusts_as() {
     }
 }
 
-/// Graph under construction, whose symbols are the axes of its parameters.
 struct Builder(Graph);
 
 impl Builder {

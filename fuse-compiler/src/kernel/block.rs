@@ -13,7 +13,7 @@ pub enum Statement<'k> {
     Var(String, Ty, Option<Val<'k>>),
     /// `place = value;`
     Set(Val<'k>, Val<'k>),
-    /// `if condition { … }`, and `else { … }` if the second block is not empty.
+    /// `if condition { … }`, with an `else` unless the second block is empty.
     If(Val<'k>, Block<'k>, Block<'k>),
     /// `for (var counter = begin; counter < end && also; counter += step) { … }`
     For(Range<'k>, Block<'k>),
@@ -36,7 +36,6 @@ pub enum Statement<'k> {
 }
 
 impl<'k> Statement<'k> {
-    /// The blocks inside.
     #[cfg(feature = "verify")]
     pub(super) fn blocks(&self) -> Vec<&Block<'k>> {
         match self {
@@ -47,7 +46,6 @@ impl<'k> Statement<'k> {
         }
     }
 
-    /// The blocks inside.
     #[cfg(feature = "verify")]
     pub(super) fn blocks_mut(&mut self) -> Vec<&mut Block<'k>> {
         match self {
@@ -70,7 +68,7 @@ pub struct Range<'k> {
     pub end: Val<'k>,
     /// The increment.
     pub step: Val<'k>,
-    /// An additional condition for the loop to continue.
+    /// Additional condition to continue.
     pub also: Option<Val<'k>>,
 }
 
@@ -91,26 +89,26 @@ impl<'k> Block<'k> {
         self.statements.is_empty()
     }
 
-    /// A block with the statements that a closure adds.
+    /// A block built by a closure.
     pub fn of(build: impl FnOnce(&mut Self)) -> Self {
         let mut block = Self::new();
         build(&mut block);
         block
     }
 
-    /// Adds the statements of another block.
+    /// Adds another block's statements.
     pub fn append(&mut self, other: &Self) {
         self.statements.extend(other.statements.iter().cloned());
     }
 
-    /// Binds a value to a name: `let name = value;`.
+    /// Binds a value: `let name = value;`.
     pub fn bind(&mut self, name: impl Into<String>, value: Val<'k>) -> Val<'k> {
         let name = name.into();
         self.statements.push(Statement::Let(name.clone(), value));
         value.arena().name(name, value.ty())
     }
 
-    /// Binds values to the names `name_0 …`.
+    /// Binds values as `name_0 …`.
     pub fn bind_all(&mut self, name: &str, values: &[Val<'k>]) -> Vec<Val<'k>> {
         values.iter().enumerate().map(|(i, &value)| self.bind(format!("{name}_{i}"), value)).collect()
     }
@@ -135,17 +133,17 @@ impl<'k> Block<'k> {
         self.statements.push(Statement::Set(place, value));
     }
 
-    /// Runs statements where a condition holds.
+    /// Runs statements if a condition holds.
     pub fn when(&mut self, condition: Val<'k>, then: impl FnOnce(&mut Self)) {
         self.when_else(condition, then, |_| {});
     }
 
-    /// Runs some statements where a condition holds, and others where it does not.
+    /// Runs `then` if a condition holds, else `otherwise`.
     pub fn when_else(&mut self, condition: Val<'k>, then: impl FnOnce(&mut Self), otherwise: impl FnOnce(&mut Self)) {
         self.statements.push(Statement::If(condition, Self::of(then), Self::of(otherwise)));
     }
 
-    /// Adds an `else` branch to the preceding `when`.
+    /// Adds `else` to the preceding `when`.
     pub fn otherwise(&mut self, otherwise: impl FnOnce(&mut Self)) {
         match self.statements.last_mut() {
             Some(Statement::If(_, _, block)) => *block = Self::of(otherwise),
@@ -153,7 +151,7 @@ impl<'k> Block<'k> {
         }
     }
 
-    /// Runs statements where a condition holds; `None` always holds.
+    /// As [`when`](Self::when); `None` always holds.
     pub fn when_some(&mut self, condition: Option<Val<'k>>, then: impl FnOnce(&mut Self)) {
         match condition {
             Some(condition) => self.when(condition, then),
@@ -161,7 +159,7 @@ impl<'k> Block<'k> {
         }
     }
 
-    /// Returns where a condition holds.
+    /// Returns if a condition holds.
     pub fn return_if(&mut self, condition: Val<'k>) {
         self.when(condition, Self::leave);
     }
@@ -176,7 +174,7 @@ impl<'k> Block<'k> {
         self.statements.push(Statement::Return(Some(value)));
     }
 
-    /// A loop over `begin .. end` with an increment.
+    /// Loops over `begin .. end` with an increment.
     pub fn range(
         &mut self,
         counter: &str,
@@ -189,7 +187,7 @@ impl<'k> Block<'k> {
         self.add_range(counter, [begin, end, step], |_| None, body);
     }
 
-    /// As [`range`](Self::range), for a loop that also ends when a condition fails.
+    /// As [`range`](Self::range), while a condition holds.
     pub fn range_while(
         &mut self,
         counter: &str,
@@ -203,7 +201,7 @@ impl<'k> Block<'k> {
         self.add_range(counter, [begin, end, step], |counter| Some(condition(counter)), body);
     }
 
-    /// As [`range`](Self::range), for a loop that the runtime may unroll by the constant [`ROUNDS`] of the shader.
+    /// As [`range`](Self::range); the runtime may unroll by the shader's constant [`ROUNDS`].
     ///
     /// # Invariant
     /// The body has no barriers.
@@ -230,7 +228,7 @@ impl<'k> Block<'k> {
         });
     }
 
-    /// A loop over `first`, its half, the half of that, down to 1.
+    /// Loops over `first`, its half, and so on down to 1.
     pub fn halve(&mut self, counter: &str, first: Val<'k>, body: impl FnOnce(&mut Self, Val<'k>)) {
         let value = first.arena().name(counter, first.ty());
         let block = Self::of(|b| body(b, value));
@@ -250,7 +248,7 @@ impl<'k> Block<'k> {
         self.statements.push(Statement::For(range, block));
     }
 
-    /// A loop that runs while a condition holds.
+    /// Loops while a condition holds.
     pub fn repeat_while(&mut self, condition: Val<'k>, body: impl FnOnce(&mut Self)) {
         self.statements.push(Statement::While(condition, Self::of(body)));
     }
@@ -260,7 +258,7 @@ impl<'k> Block<'k> {
         self.statements.push(Statement::Switch(selector, cases));
     }
 
-    /// Statements with a scope of their own.
+    /// Statements in their own scope.
     pub fn scope(&mut self, body: impl FnOnce(&mut Self)) {
         self.statements.push(Statement::Scope(Self::of(body)));
     }

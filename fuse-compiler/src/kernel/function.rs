@@ -7,9 +7,9 @@ use super::{Block, Ty};
 pub struct Function<'k> {
     /// Its name.
     pub name: String,
-    /// Names and types of its parameters.
+    /// Parameter names and types.
     pub parameters: Vec<(String, Ty)>,
-    /// The type of its result.
+    /// Result type.
     pub result: Option<Ty>,
     /// Its statements.
     pub body: Block<'k>,

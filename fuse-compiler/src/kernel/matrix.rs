@@ -27,7 +27,7 @@ pub struct MatrixPlace<V> {
     pub array: V,
     /// The array index of its first element.
     pub index: V,
-    /// Array elements from one line of the matrix to the next.
+    /// Array elements between lines of the matrix.
     pub stride: V,
     /// The memory layout.
     pub order: Order,
@@ -41,7 +41,7 @@ impl Ty {
 }
 
 impl<'k> Val<'k> {
-    /// The location of a matrix in this array.
+    /// The matrix at an index of this array.
     pub fn matrix_at(self, index: impl IntoVal<'k>, stride: impl IntoVal<'k>, order: Order) -> MatrixPlace<Self> {
         let zero = self.arena().u32(0);
         MatrixPlace { array: self, index: index.into_val(zero), stride: stride.into_val(zero), order }

@@ -4,8 +4,9 @@ use std::collections::HashSet;
 
 use super::{Arena, Block, Expr, Function, Statement, Ty, Val};
 
-/// Outlines a block that changes no variable around it into a function; the names that it uses from there become
-/// parameters. Returns the function and its call.
+/// Outlines a block into a function, which it returns with its call. Free names become parameters.
+///
+/// The block must not change variables around it.
 pub fn outline<'k>(
     arena: &'k Arena,
     name: String,

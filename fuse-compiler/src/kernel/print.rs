@@ -13,7 +13,7 @@ use super::{
     types::Compound, value::BinaryOp,
 };
 
-/// Operator precedence; an expression looser than its context requires gets parentheses.
+/// Operator precedence; expressions looser than their context requires get parentheses.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Precedence {
     Or,
@@ -35,15 +35,15 @@ pub enum Dialect {
     Naga,
     /// As naga reads it, with checks of indices, for tests.
     Checked,
-    /// As naga reads it, with matrices in software, for tests.
+    /// As naga reads it, with software matrices, for tests.
     #[cfg(feature = "verify")]
     Software,
-    /// With the subgroup matrices of Chromium's `chromium_experimental_subgroup_matrix`, which naga does not read.
+    /// With Chromium's `chromium_experimental_subgroup_matrix`, which naga does not read.
     Chromium,
 }
 
 impl Dialect {
-    /// The extension that shaders with cooperative matrices enable.
+    /// Extension that shaders with cooperative matrices enable.
     pub const fn matrix_extension(self) -> &'static str {
         match self {
             Self::Chromium => "chromium_experimental_subgroup_matrix",
@@ -85,27 +85,29 @@ pub fn structure(arena: &Arena, ty: Ty) -> String {
     arena.parts(ty, declaration).unwrap_or_else(|| unreachable!("{ty:?} is no structure"))
 }
 
-/// The differences of dialects inside functions.
+/// Dialect differences inside functions.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Mode<'c> {
-    /// The checks of indices, if the shader has some.
+    /// Index checks, if the shader has any.
     pub checks: Option<&'c IndexChecks>,
     /// True for Chromium's matrices.
     pub chromium: bool,
 }
 
-/// Checks of indices, for tests: `x[i]` of an array becomes `x[fuse_at(u32(i), length of x, number of the place)]`, and
-/// the entry point reports one place where an index was too large.
+/// Checks of indices, for tests: `x[i]` becomes `x[fuse_at(u32(i), length of x, place)]`.
+///
+/// The entry point reports one place whose index was too large.
 #[derive(Debug, Default)]
 pub struct IndexChecks {
-    /// The accesses in the order of their numbers, printed without checks.
+    /// Accesses by number, printed without checks.
     places: RefCell<Vec<String>>,
 }
 
 impl IndexChecks {
-    /// Declarations for the checks. The counter has four words: the number of invocations with an index out of bounds,
-    /// and for one of them the number of its first access, the index and the length. There are no branches: compilers
-    /// take minutes for shaders with a branch at each of a thousand indices.
+    /// Declarations for the checks. The counter has four words: invocations out of bounds, and for one of them its
+    /// first access, the index and the length.
+    ///
+    /// Nothing branches: compilers take minutes for a branch at each of a thousand indices.
     pub const HELPERS: &str = "
 @group(1) @binding(0) var<storage, read_write> fuse_violations: array<atomic<u32>, 4>;
 var<private> fuse_outside: vec3<u32>;
@@ -116,7 +118,7 @@ fn fuse_at(index: u32, length: u32, place: u32) -> u32 {
 }
 ";
 
-    /// The statements at the end of the entry point.
+    /// Statements at the end of the entry point.
     pub const REPORT: &str = "  if fuse_outside.x != 0u && atomicAdd(&fuse_violations[0], 1u) == 0u {
     atomicStore(&fuse_violations[1], fuse_outside.x - 1u);
     atomicStore(&fuse_violations[2], fuse_outside.y);
@@ -129,7 +131,6 @@ fn fuse_at(index: u32, length: u32, place: u32) -> u32 {
         self.places.borrow().iter().map(|place| format!("{INDEX_PLACE}{place}\n")).collect()
     }
 
-    /// Registers an access and returns its number.
     fn place(&self, place: String) -> usize {
         let mut places = self.places.borrow_mut();
         places.push(place);
@@ -181,7 +182,6 @@ impl Writer<'_> {
         self.text.extend(iter::repeat_n("  ", self.depth));
     }
 
-    /// Prints a line of fixed parts and values.
     fn line(&mut self, parts: &[Part<'_>]) {
         self.indent();
         for part in parts {
@@ -277,7 +277,7 @@ impl Writer<'_> {
         }
     }
 
-    /// The operator and operand of `place op= operand`, if that is equivalent to `place = value`.
+    /// The operator and operand if `place op= operand` is equivalent to `place = value`.
     fn compound(&self, place: u32, value: u32) -> Option<(&'static str, u32)> {
         self.arena.expr(value, |value| match *value {
             Expr::Binary(op, x, y) if x == place && precedence(value) >= Precedence::Additive => {
@@ -287,7 +287,7 @@ impl Writer<'_> {
         })
     }
 
-    /// Prints an expression in a context that requires at least this precedence.
+    /// Prints an expression, with parentheses below this precedence.
     fn expr(&mut self, id: u32, least: Precedence) {
         let arena = self.arena;
         arena.expr(id, |expr| {
@@ -388,7 +388,6 @@ impl Writer<'_> {
         }
     }
 
-    /// The name of a type.
     fn type_name(&self, ty: Ty) -> String {
         let Ty::Matrix { size, scalar, role } = ty else { return type_name(self.arena, ty) };
         let scalar = scalar.name();
@@ -403,7 +402,7 @@ impl Writer<'_> {
         format!("subgroup_matrix_{side}<{scalar}, {size}, {size}>")
     }
 
-    /// An index into an array, checked if the shader checks indices.
+    /// Prints an array index, checked if the shader checks indices.
     fn index(&mut self, base: u32, index: u32) {
         match self.mode.checks.and_then(|checks| Some((checks, self.length(base)?))) {
             Some((checks, length)) => {
@@ -417,7 +416,6 @@ impl Writer<'_> {
         }
     }
 
-    /// The length of an array with a name.
     fn length(&self, base: u32) -> Option<String> {
         let name = self.arena.expr(base, |expr| if let Expr::Name(name) = expr { Some(name.clone()) } else { None })?;
         self.arena.parts(self.arena.ty(base), |parts| match parts {
@@ -427,7 +425,6 @@ impl Writer<'_> {
         })?
     }
 
-    /// The arguments of a load or store of a matrix.
     fn matrix_place(&mut self, place: &MatrixPlace<u32>, matrix: Option<u32>) {
         let chromium = self.mode.chromium;
         if let Some(matrix) = matrix.filter(|_| !chromium) {
@@ -447,7 +444,6 @@ impl Writer<'_> {
         self.text.push(')');
     }
 
-    /// The name of a vector component.
     fn component(&self, base: u32, index: u32) -> Option<&'static str> {
         let Ty::Vector { lanes: 2.., .. } = self.arena.ty(base) else { return None };
         self.arena.expr(index, |index| match index {
@@ -482,7 +478,6 @@ impl Writer<'_> {
     }
 }
 
-/// The parameter of loads and stores in Chromium.
 const fn chromium_order(order: Order) -> &'static str {
     match order {
         Order::RowMajor => "row_major",
@@ -530,8 +525,8 @@ const fn chains(op: BinaryOp) -> bool {
     matches!(op, BinaryOp::LogicalAnd | BinaryOp::LogicalOr | BinaryOp::And | BinaryOp::Or | BinaryOp::Xor)
 }
 
-/// An operator's symbol, and the precedence that its operands need. WGSL allows only unary operands for shifts and
-/// bitwise operators, and does not mix `&&` with `||`.
+/// An operator's symbol and its operands' minimum precedence. WGSL allows only unary operands for shifts and bitwise
+/// operators, and does not mix `&&` with `||`.
 const fn operator(op: BinaryOp) -> (&'static str, Precedence, Precedence) {
     use Precedence::{Additive, Multiplicative, Relational, Shift, Unary};
     match op {

@@ -1,23 +1,20 @@
-//! Cooperative matrices in software, for tests (feature `verify`): a pass whose result every adapter runs.
+//! Cooperative matrices in software, for tests (feature `verify`), so that every adapter runs them.
 //!
-//! Each invocation of a subgroup of 32 holds a share of an accumulator's elements in a private array, and reads operands
-//! where matrices would be loaded. Staging, barriers and epilogues are unchanged; only operations on matrices and
-//! shuffles are replaced.
+//! Each invocation of a subgroup of 32 holds its accumulator elements in a private array, and reads operands where
+//! matrices would be loaded. Only matrix operations and shuffles are replaced.
 
 use std::collections::HashMap;
 
 use super::{Arena, Block, Expr, MatrixPlace, Order, Scalar, Statement, Ty, Val};
 
-/// Invocations of a subgroup.
 const SUBGROUP: u32 = 32;
 
-/// Invocations of a workgroup, at most.
 const MOST_INVOCATIONS: u32 = 1024;
 
-/// A variable that the result needs: its address space, name and type.
+/// A variable to declare: its address space, name and type.
 pub type Variable = (&'static str, &'static str, Ty);
 
-/// Replaces matrices of this size in the functions of a shader, the last of which is its entry point's. Returns variables to
+/// Replaces matrices of this size in a shader's functions, the last being its entry point. Returns variables to
 /// declare.
 pub fn replace_matrices<'k>(arena: &'k Arena, size: u32, bodies: &mut [&mut Block<'k>]) -> Vec<Variable> {
     let mut sums = vec![];
@@ -49,7 +46,6 @@ pub fn replace_matrices<'k>(arena: &'k Arena, size: u32, bodies: &mut [&mut Bloc
     variables.into()
 }
 
-/// Collects the names of accumulators.
 fn accumulators(block: &Block<'_>, found: &mut Vec<String>) {
     for statement in &block.statements {
         match statement {
@@ -69,18 +65,16 @@ struct Product<'k> {
 struct Replace<'k> {
     arena: &'k Arena,
     size: u32,
-    /// Elements of an accumulator that an invocation holds.
+    /// Accumulator elements per invocation.
     each: u32,
-    /// Names of accumulators.
     names: Vec<String>,
-    /// The accumulators' elements, the index of the invocation in its subgroup, and an array for shuffles.
+    /// Accumulator elements, index of the invocation in its subgroup, and an array for shuffles.
     all: Val<'k>,
     lane: Val<'k>,
     exchanged: Val<'k>,
-    /// The places of loaded operands, by name.
+    /// Places of loaded operands, by name.
     loaded: HashMap<String, MatrixPlace<Val<'k>>>,
-    /// Multiplications that follow each other. One loop covers all of them, because software adapters compile long
-    /// shaders slowly.
+    /// Consecutive multiplications, in one loop: software adapters compile long shaders slowly.
     products: Vec<Product<'k>>,
 }
 
@@ -174,7 +168,7 @@ impl<'k> Replace<'k> {
         MatrixPlace { array, index, stride, order: place.order }
     }
 
-    /// The index of an accumulator's first element.
+    /// Index of an accumulator's first element.
     fn sum(&self, name: &str) -> u32 {
         let number = self.names.iter().position(|known| known == name).expect("accumulators are declared");
         number as u32 * self.each
@@ -190,7 +184,6 @@ impl<'k> Replace<'k> {
         place.array.at(at / 4).at(at % 4)
     }
 
-    /// A loop over the accumulator elements of an invocation, with row and column.
     fn each_element(&self, b: &mut Block<'k>, body: impl FnOnce(&Self, &mut Block<'k>, [Val<'k>; 3])) {
         b.range("e", self.arena.u32(0), self.each, 1, |b, e| {
             let i = b.bind("i", e * SUBGROUP + self.lane);
@@ -198,7 +191,6 @@ impl<'k> Replace<'k> {
         });
     }
 
-    /// Adds the products to the accumulators.
     fn multiply(&mut self, b: &mut Block<'k>) {
         let products = std::mem::take(&mut self.products);
         let of = |product: &Product<'k>| [product.lhs, product.rhs].map(|place| place.array.to_string());
@@ -211,7 +203,6 @@ impl<'k> Replace<'k> {
         }
     }
 
-    /// Adds the products of two arrays.
     fn multiply_arrays(&self, b: &mut Block<'k>, products: &[&Product<'k>]) {
         let (arena, count) = (self.arena, products.len() as u32);
         let table = |b: &mut Block<'k>, name: &str, value: &dyn Fn(&Product<'k>) -> Val<'k>| {

@@ -51,16 +51,16 @@ impl Scalar {
     }
 }
 
-/// The type of a value. Compound types are indices into an [`Arena`](super::Arena).
+/// A value's type. Compound types are indices into an [`Arena`](super::Arena).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ty {
-    /// No value: a function without a result.
+    /// No value: a function without result.
     Void,
     /// A scalar, or a vector of two to four.
     Vector {
-        /// The components' type.
+        /// Type of the components.
         scalar: Scalar,
-        /// Their number; 1 for a scalar.
+        /// Number of components; 1 for a scalar.
         lanes: u32,
     },
     /// An atomic integer in workgroup memory.
@@ -74,9 +74,9 @@ pub enum Ty {
         /// The operand in a product.
         role: Role,
     },
-    /// A structure, array or pointer of the arena.
+    /// A structure, array or pointer in the arena.
     Compound(u16),
-    /// The type of an expression with mismatched operands, which the verifier reports.
+    /// Mismatched operands, which the verifier reports.
     Unknown,
 }
 
@@ -93,17 +93,17 @@ impl Ty {
         Self::Vector { scalar, lanes }
     }
 
-    /// The type of `lanes` values of `dtype` in a kernel.
+    /// The kernel type of `lanes` values of `dtype`.
     pub const fn of(dtype: DType, lanes: u32) -> Self {
         Self::vector(Scalar::of(dtype), lanes)
     }
 
-    /// The type of `lanes` elements of `dtype` in a buffer.
+    /// The buffer type of `lanes` elements of `dtype`.
     pub const fn stored(dtype: DType, lanes: u32) -> Self {
         Self::vector(Scalar::stored(dtype), lanes)
     }
 
-    /// The components' type of a scalar, vector or atomic.
+    /// Component type of a scalar, vector or atomic.
     pub const fn scalar(self) -> Option<Scalar> {
         match self {
             Self::Vector { scalar, .. } | Self::Atomic(scalar) => Some(scalar),
@@ -111,7 +111,7 @@ impl Ty {
         }
     }
 
-    /// The number of components: 1 unless it is a vector.
+    /// Number of components: 1 unless a vector.
     pub const fn lanes(self) -> u32 {
         match self {
             Self::Vector { lanes, .. } => lanes,
@@ -119,7 +119,7 @@ impl Ty {
         }
     }
 
-    /// The type with the same number of components of another scalar.
+    /// This type with another scalar.
     pub const fn with(self, scalar: Scalar) -> Self {
         match self {
             Self::Vector { lanes, .. } => Self::Vector { scalar, lanes },
@@ -128,7 +128,6 @@ impl Ty {
     }
 }
 
-/// A compound type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Compound {
     /// Fields in order.

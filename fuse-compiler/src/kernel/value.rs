@@ -10,7 +10,7 @@ use super::{
     types::{Compound, Scalar, Ty},
 };
 
-/// The expressions and compound types of one shader.
+/// Expressions and compound types of one shader.
 #[derive(Debug, Default)]
 pub struct Arena {
     nodes: RefCell<Vec<(Expr, Ty)>>,
@@ -99,7 +99,7 @@ pub enum Expr {
     Bitcast(u32),
     /// The call of a function.
     Call(String, Vec<u32>),
-    /// A row of the operation table: its WGSL, with `$x`, `$y` and `$d` for the operands.
+    /// A row of the operation table: WGSL with `$x`, `$y` and `$d` for operands.
     Operation(String, Vec<(char, u32)>),
     /// Loads a cooperative matrix.
     MatrixLoad(MatrixPlace<u32>),
@@ -110,7 +110,6 @@ pub enum Expr {
 }
 
 impl Expr {
-    /// Its operands.
     pub(super) fn operands(&self) -> Vec<u32> {
         let at = |place: &MatrixPlace<u32>| vec![place.array, place.index, place.stride];
         match self {
@@ -126,9 +125,9 @@ impl Expr {
     }
 }
 
-/// Operands of operators: values, and numbers that take the other operand's type.
+/// Operands: values, and numbers that take the other operand's type.
 pub trait IntoVal<'k> {
-    /// Converts to a value, as the other operand of `like`.
+    /// Converts to a value of `like`'s type.
     fn into_val(self, like: Val<'k>) -> Val<'k>;
 }
 
@@ -194,12 +193,12 @@ impl Arena {
         self.push(Expr::Call(name.into(), ids(arguments)), ty)
     }
 
-    /// A vector or structure made of components; zero without components.
+    /// A vector or structure of components; zero without components.
     pub fn construct<'k>(&'k self, ty: Ty, components: &[Val<'k>]) -> Val<'k> {
         self.push(Expr::Construct(ids(components)), ty)
     }
 
-    /// A value by a row of the operation table.
+    /// A row of the operation table.
     pub fn operation<'k>(&'k self, text: impl Into<String>, operands: &[(char, Val<'k>)], ty: Ty) -> Val<'k> {
         let operands = operands.iter().map(|&(letter, operand)| (letter, operand.id)).collect();
         self.push(Expr::Operation(text.into(), operands), ty)
@@ -210,12 +209,12 @@ impl Arena {
         self.compound(Compound::Struct { name: name.into(), fields })
     }
 
-    /// An array type; without a count, of a buffer's length.
+    /// An array type; without a count, as long as its buffer.
     pub fn array(&self, element: Ty, count: Option<u32>) -> Ty {
         self.compound(Compound::Array { element, count })
     }
 
-    /// The type of a pointer to a local variable.
+    /// A pointer to a local variable.
     pub fn pointer(&self, to: Ty) -> Ty {
         self.compound(Compound::Pointer { to })
     }
@@ -229,23 +228,19 @@ impl Arena {
         }) as u16)
     }
 
-    /// Reads a compound type; `None` for other types.
     pub(super) fn parts<R>(&self, ty: Ty, read: impl FnOnce(&Compound) -> R) -> Option<R> {
         let Ty::Compound(number) = ty else { return None };
         self.compounds.borrow().get(usize::from(number)).map(read)
     }
 
-    /// The value with this number.
     pub(super) fn value(&self, id: u32) -> Val<'_> {
         Val { arena: self, id }
     }
 
-    /// The expression with this number.
     pub(super) fn expr<R>(&self, id: u32, read: impl FnOnce(&Expr) -> R) -> R {
         read(&self.nodes.borrow()[id as usize].0)
     }
 
-    /// The type of the expression with this number.
     pub(super) fn ty(&self, id: u32) -> Ty {
         self.nodes.borrow()[id as usize].1
     }
@@ -261,7 +256,6 @@ impl<'k> Val<'k> {
         self.arena.ty(self.id)
     }
 
-    /// Its index in the arena.
     pub(super) fn id(self) -> u32 {
         self.id
     }
@@ -290,8 +284,7 @@ impl<'k> Val<'k> {
         self.arena.push(Expr::Unary(op, self.id), ty)
     }
 
-    /// Applies an operator. Identities with the `u32` literals 0 and 1 are left out, and operations on two `u32`
-    /// literals are folded.
+    /// Applies an operator. Drops identities with the `u32` literals 0 and 1, and folds two `u32` literals.
     fn binary(self, op: BinaryOp, other: impl IntoVal<'k>) -> Self {
         let other = other.into_val(self);
         let ty = match op {
@@ -321,7 +314,6 @@ impl<'k> Val<'k> {
         }
     }
 
-    /// Calls a WGSL function with this value as first argument.
     fn builtin(self, name: &str, others: &[Self], ty: Ty) -> Self {
         let arguments: Vec<Self> = std::iter::once(self).chain(others.iter().copied()).collect();
         self.arena.call(name, &arguments, ty)
@@ -405,12 +397,12 @@ impl<'k> Val<'k> {
         self.arena.call("select", &[reject, accept, self], accept.ty())
     }
 
-    /// Calls another WGSL function whose result has the type of `self`.
+    /// Calls a WGSL function whose result has the type of `self`.
     pub fn call(self, name: &str, others: &[Self]) -> Self {
         self.builtin(name, others, self.ty())
     }
 
-    /// `workgroupUniformLoad`: the value of a workgroup variable, uniform, with barriers.
+    /// `workgroupUniformLoad`: a workgroup variable's value, uniform, with barriers.
     pub fn uniform_load(self) -> Self {
         self.arena.call("workgroupUniformLoad", &[self.pointer()], self.ty())
     }
@@ -431,7 +423,7 @@ impl<'k> Val<'k> {
         b.run(self.arena.call("atomicOr", &[self.pointer(), value], Ty::Void));
     }
 
-    /// An element of an array or buffer, or a component of a vector.
+    /// An element of an array or buffer, or a vector component.
     pub fn at(self, index: impl IntoVal<'k>) -> Self {
         let zero = self.arena.u32(0);
         let index = index.into_val(zero);
@@ -446,7 +438,7 @@ impl<'k> Val<'k> {
         self.arena.push(Expr::Index(self.id, index.id), ty)
     }
 
-    /// A component of a vector; a scalar itself.
+    /// A vector component; a scalar itself.
     pub fn lane(self, lane: u32) -> Self {
         if self.ty().lanes() == 1 { self } else { self.at(lane) }
     }

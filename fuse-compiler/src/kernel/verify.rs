@@ -2,8 +2,8 @@
 //! barriers in uniform control flow.
 //!
 //! Control flow is uniform if all invocations of a workgroup take it together. A value is uniform if it is equal in all
-//! of them: literals, uniform words, workgroup numbers, elements of read-only buffers at uniform indices, and
-//! everything computed from these. The analysis is WGSL's, without its finer rules about loops.
+//! of them: literals, uniform words, workgroup numbers, read-only buffers at uniform indices, and values computed from
+//! these. The analysis is WGSL's, without its finer rules about loops.
 
 #[cfg(test)]
 mod tests;
@@ -12,7 +12,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::{Arena, BinaryOp, Block, Expr, Function, Scalar, Statement, Ty, UnaryOp, Val, types::Compound};
 
-/// WGSL's functions, except those with capitals or digits in their names.
+/// WGSL's functions without capitals or digits in their names.
 #[rustfmt::skip]
 const BUILTIN_FUNCTIONS: &[&str] = &[
     "abs", "acos", "acosh", "all", "any", "asin", "asinh", "atan", "atanh", "bitcast", "ceil", "clamp", "cos", "cosh",
@@ -28,7 +28,7 @@ pub struct Global {
     pub name: String,
     /// Its type.
     pub ty: Ty,
-    /// True if reads at equal indices give all invocations of a workgroup the same value.
+    /// True if equal indices read the same value in all invocations of a workgroup.
     pub uniform: bool,
 }
 
@@ -63,7 +63,7 @@ impl Module<'_, '_> {
         self.body(&mut calls, &[], None, self.main).map(drop)
     }
 
-    /// The effect of a function called with these uniform arguments.
+    /// Effect of a function called with these uniform arguments.
     fn function(&self, calls: &mut Calls, name: &str, uniform: &[bool]) -> Result<Effect, String> {
         let key = (name.to_owned(), uniform.to_vec());
         if let Some(&effect) = calls.get(&key) {
@@ -108,36 +108,30 @@ impl Module<'_, '_> {
 /// Effects of functions, by name and uniformity of arguments.
 type Calls = HashMap<(String, Vec<bool>), Effect>;
 
-/// A function's effect.
 #[derive(Clone, Copy)]
 struct Effect {
-    /// True if its result is uniform.
     uniform: bool,
-    /// True if it has a barrier.
     barrier: bool,
 }
 
-/// A name in scope.
 #[derive(Clone, Copy)]
 struct Local {
     number: usize,
     ty: Ty,
 }
 
-/// The traversal of a function body.
 struct Walk<'w, 'm, 'k> {
     module: &'w Module<'m, 'k>,
     calls: &'w mut Calls,
     scopes: Vec<HashMap<String, Local>>,
-    /// Number of names defined so far.
     locals: usize,
     /// Indices of names whose values are not uniform here.
     divergent: HashSet<usize>,
     result: Option<Ty>,
-    /// True if the control flow is uniform.
+    /// Uniformity of the control flow.
     uniform: bool,
     effect: Effect,
-    /// Enclosing loops whose effect on their variables is still unknown.
+    /// Enclosing loops with a still unknown effect on their variables.
     trial: usize,
 }
 
@@ -166,7 +160,7 @@ impl Walk<'_, '_, '_> {
         outcome
     }
 
-    /// Alternative blocks, chosen by a condition that is uniform or not.
+    /// Alternative blocks under a condition, which is `uniform` or not.
     fn one_of(&mut self, uniform: bool, blocks: &[&Block<'_>]) -> Result<(), String> {
         let (entry, before) = (self.uniform, self.divergent.clone());
         let (mut after, mut together) = (HashSet::new(), true);
@@ -183,7 +177,7 @@ impl Walk<'_, '_, '_> {
         Ok(())
     }
 
-    /// A counted loop's body. Names that become divergent in it are divergent from its start in later iterations.
+    /// A counted loop's body. Names that become divergent are divergent from its start in later iterations.
     fn rounds(
         &mut self,
         counter: Option<(&str, Ty)>,
@@ -311,7 +305,7 @@ impl Walk<'_, '_, '_> {
         self.value(condition)
     }
 
-    /// Checks an expression that has a value. True if it is uniform.
+    /// Checks an expression that has a value; returns its uniformity.
     fn value(&mut self, value: Val<'_>) -> Result<bool, String> {
         if value.ty() == Ty::Void {
             return Err(format!("{value} has no value"));
@@ -319,7 +313,6 @@ impl Walk<'_, '_, '_> {
         self.expr(value.id())
     }
 
-    /// Notes a write to the variable of a place.
     fn written(&mut self, place: u32, uniform: bool) {
         let Some(local) = self.root(place).and_then(|root| self.local(&root)) else { return };
         let whole = self.module.arena.expr(place, |expr| matches!(expr, Expr::Name(_)));
@@ -330,7 +323,6 @@ impl Walk<'_, '_, '_> {
         }
     }
 
-    /// The root variable of a place.
     fn root(&self, place: u32) -> Option<String> {
         let next = self.module.arena.expr(place, |expr| match expr {
             Expr::Index(base, _) | Expr::Field(base, _) | Expr::Unary(_, base) => Err(*base),
@@ -340,7 +332,7 @@ impl Walk<'_, '_, '_> {
         next.unwrap_or_else(|base| self.root(base))
     }
 
-    /// True if all indices of a place are uniform.
+    /// Checks a place's indices; returns their uniformity.
     fn indices(&mut self, place: u32) -> Result<bool, String> {
         let parts = self.module.arena.expr(place, |expr| match expr {
             Expr::Index(base, index) => Some((*base, Some(*index))),
@@ -352,7 +344,7 @@ impl Walk<'_, '_, '_> {
         Ok(self.indices(base)? && index)
     }
 
-    /// Checks an expression. True if its value is uniform.
+    /// Checks an expression; returns its uniformity.
     fn expr(&mut self, id: u32) -> Result<bool, String> {
         let arena = self.module.arena;
         let (expr, ty) = (arena.expr(id, Clone::clone), arena.ty(id));
@@ -477,7 +469,7 @@ fn root_name(name: &str) -> &str {
     name.split('.').next().unwrap_or(name)
 }
 
-/// True if some statement of a block returns.
+/// True if some statement returns.
 fn ends(block: &Block<'_>) -> bool {
     block.statements.iter().any(|statement| match statement {
         Statement::Return(_) => true,
@@ -495,7 +487,6 @@ fn is_integer(ty: Ty) -> bool {
     matches!(ty.scalar(), Some(Scalar::I32 | Scalar::U32))
 }
 
-/// True if an operator accepts operands of these types.
 fn fits(op: BinaryOp, x: Ty, y: Ty) -> bool {
     let same = x.scalar() == y.scalar() && x.scalar().is_some();
     let is_bool = x.scalar() == Some(Scalar::Bool);
@@ -512,7 +503,6 @@ fn fits(op: BinaryOp, x: Ty, y: Ty) -> bool {
     }
 }
 
-/// True if a value of a type can be constructed from these parts.
 fn constructs(arena: &Arena, ty: Ty, parts: &[u32]) -> bool {
     let types: Vec<Ty> = parts.iter().map(|&part| arena.ty(part)).collect();
     if types.is_empty() {

@@ -1,4 +1,4 @@
-//! Operations of two elements of one dtype.
+//! Operations of two elements.
 
 use fuse_artifact::{
     DType,
@@ -15,57 +15,55 @@ use super::{
 
 type OfTwo = fn(i64, i64) -> i64;
 
-/// Row of the table.
+/// Table row.
 #[derive(Clone, Copy, Debug)]
 pub struct Binary {
-    /// Name in the language and in prints.
+    /// Name in the language.
     pub name: &'static str,
-    /// Infix operator, if it has one.
+    /// Infix operator.
     pub symbol: Option<&'static str>,
-    /// Dtypes that operands may have.
+    /// Operand dtypes.
     pub takes: DTypes,
     /// Definition on floats and booleans.
     pub value: fn(f64, f64) -> f64,
-    /// Derivatives by either operand; 0 at jumps, and for dtypes that are not floats.
+    /// Derivatives by each operand; 0 at jumps and for other dtypes.
     pub slopes: fn(f64, f64) -> [f64; 2],
-    /// Definition on integers, if it takes them. In its WGSL, `$d` is the divisor, with 1 for divisors that WGSL leaves
-    /// undefined.
+    /// Definition on integers. In its WGSL, `$d` is the divisor, or 1 where WGSL is undefined.
     pub integer: Option<Integer<OfTwo>>,
-    /// Propagation of operand ranges to the result.
+    /// Range propagation.
     pub spread: Spread,
-    /// Cost, in additions.
+    /// In additions.
     pub cost: u32,
     /// WGSL on floats and booleans.
     pub wgsl: Wgsl,
-    /// WebNN counterpart.
+    /// WebNN.
     pub webnn: WebNn,
 }
 
-/// Position of the extremes over operand ranges, and a kernel's accuracy there.
+/// Position of extremes over operand ranges, and accuracy there.
 #[derive(Clone, Copy, Debug)]
 pub enum Spread {
-    /// At the ends of both ranges, correctly rounded in either direction.
+    /// Ends, rounded in either direction.
     Rounded,
-    /// As `Rounded`, and `0·∞` may hide between the ends.
+    /// As `Rounded`; `0·∞` may hide between.
     Product,
-    /// At the ends, exact.
+    /// Ends, exact.
     Ends,
-    /// At the minimum and maximum magnitudes.
+    /// Minimum and maximum magnitudes.
     Magnitudes(Accuracy),
-    /// At the corners, unless the point may be on the negative axis.
+    /// Corners, unless the point may be on the negative axis.
     Angle(Accuracy),
-    /// As divisions.
+    /// Divisions.
     Quotient,
-    /// As remainders.
+    /// Remainders.
     Remainder,
-    /// As powers.
+    /// Powers.
     Power,
     /// Anywhere.
     Unknown,
 }
 
 impl Binary {
-    /// A row with the signature of this name in [`BINARY`].
     const fn of(name: &'static str, value: fn(f64, f64) -> f64) -> Self {
         let Operation { name, symbol, takes, .. } = *row(BINARY, name);
         Self {
@@ -82,7 +80,6 @@ impl Binary {
         }
     }
 
-    /// Dtypes that differ from the signature.
     const fn takes(self, takes: DTypes) -> Self {
         Self { takes, ..self }
     }
@@ -136,8 +133,8 @@ table! {
         Div = Binary::of("div", |x, y| x / y).slopes(|x, y| [1.0 / y, -(x / y) / y]).spread(Spread::Quotient).wgsl("$x / $y").webnn("div")
             .integers(|x, y| x.checked_div(y).unwrap_or(x), "$x / $d"),
         /// Remainder with the sign of `x`; numbers. Integers: `x % 0` is 0 (as WGSL).
-        // x - y·trunc(x/y), corrected for the quotient's rounding error of at most one. Copies the sign by its bit,
-        // because a comparison may take a subnormal for zero.
+        // x - y·trunc(x/y), corrected for the quotient's error of at most one. The sign is copied as a bit, because a
+        // comparison may take a subnormal for zero.
         Rem = Binary::of("rem", |x, y| x % y).slopes(|x, y| [1.0, -((x - x % y) / y).round()]).spread(Spread::Remainder)
             .integers(|x, y| x.checked_rem(y).unwrap_or(0), "$x % $d")
             .function(
@@ -151,7 +148,7 @@ table! {
                 return bitcast<$T>(bitcast<$U>(value) | (bitcast<$U>(x) & $U(0x80000000u)));"),
         ),
         /// `x^y`; floats. NaN for a negative `x` unless `y` is an integer (as C's `pow`).
-        // WGSL's pow leaves x <= 0 undefined; the cases are those of C's pow.
+        // WGSL's pow leaves x <= 0 undefined.
         Pow = Binary::of("pow", f64::powf).slopes(of_pow).spread(Spread::Power).cost(2 * TRANSCENDENTAL).webnn("pow").function(
             Function::new(&["is_nan", "is_zero"], "
                 let a = abs(x);
@@ -179,10 +176,9 @@ table! {
             .function(
             Function::new(&["is_nan"], "return select(select(max(x, y), y, fuse_is_nan$S(y)), x, fuse_is_nan$S(x));").fast("return max(x, y);"),
         ),
-        /// Angle of the point of height `x` and width `y`, -π to π (as C's `atan2`, whose first argument is the height,
-        /// too).
-        // atan of the smaller magnitude divided by the larger, scaled by 1/4 where the reciprocal would not be normal;
-        // then mapped to the octant by the sign bits.
+        /// Angle of the point of height `x` and width `y`, -π to π (arguments as C's `atan2`).
+        // atan of the smaller magnitude over the larger, scaled by 1/4 where the reciprocal would not be normal; then
+        // mapped to the octant by signs.
         Atan2 = Binary::of("atan2", f64::atan2).slopes(of_atan2).spread(Spread::Angle(Accuracy::ulps(12.0))).cost(3 * TRANSCENDENTAL).function(
             Function::new(&["atan", "is_nan", "is_zero"], "
                 let a = abs(x);
@@ -198,8 +194,8 @@ table! {
                 let signed = bitcast<$T>(bitcast<$U>(value) | (bitcast<$U>(x) & $U(0x80000000u)));
                 return select(select(signed, y, fuse_is_nan$S(y)), x, fuse_is_nan$S(x));"),
         ),
-        /// `√(x² + y²)`, without intermediate overflow; infinite if either is, even if the other is NaN (as C).
-        // Scales both by 2^96 or 2^-96 if their squares would leave the range.
+        /// `√(x² + y²)` without intermediate overflow; infinite if either is, even if the other is NaN (as C).
+        // Scales by 2^96 or 2^-96 if squares leave the range.
         Hypot = Binary::of("hypot", f64::hypot).slopes(of_hypot).spread(Spread::Magnitudes(Accuracy::ulps(8.0))).cost(8).function(
             Function::new(&[], "
                 let a = abs(x);
@@ -220,7 +216,6 @@ table! {
         /// Logical or; `bool`.
         Or = Binary::of("or", f64::max).spread(Spread::Ends).wgsl("$x | $y").webnn("logicalOr"),
         /// Bitwise and; integers. For `bool`, `&` is [`BinaryOp::And`].
-        // Bits of truth values are other operations of the graph (`graph/lower/pointwise.rs`).
         BitAnd = Binary::of("bitand", min).takes(DTypes::INTEGERS).integers(|x, y| x & y, "$x & $y"),
         /// Bitwise or; integers. For `bool`, `|` is [`BinaryOp::Or`].
         BitOr = Binary::of("bitor", min).takes(DTypes::INTEGERS).integers(|x, y| x | y, "$x | $y"),
@@ -235,7 +230,7 @@ table! {
         /// Word `x % 4` of the Philox4x32-10 block with counter `(x / 4, 0, 0, 0)` and key `(y, 0)`; `u32`.
         ///
         /// Source: Salmon et al., Parallel random numbers: as easy as 1, 2, 3, 2011.
-        // Each lane computes a whole block of ten rounds of two wide products, and keeps one of its words.
+        // Each lane computes a whole block, and keeps one word.
         Philox = Binary::of("philox", min).cost(100)
             .integers(|x, y| philox::word(x as u32, y as u32).into(), "")
             .function(

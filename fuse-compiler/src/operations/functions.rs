@@ -1,11 +1,11 @@
-//! Definitions in f64 that take more than one expression.
+//! Definitions in f64 of more than one expression.
 //!
-//! Floats follow the formulas' IEEE arithmetic, so that for example `silu(-inf)` is `-inf · 0`, a NaN. Formulas are
-//! arranged so that no step overflows or cancels where the result is an ordinary number.
+//! Floats follow IEEE arithmetic of the formulas: `silu(-inf)` is `-inf · 0`, a NaN. No step overflows or cancels where
+//! the result is an ordinary number.
 
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_PI};
 
-/// Scale and slope of `selu` (Klambauer et al. 2017).
+/// Klambauer et al. 2017.
 pub(crate) const SELU_SCALE: f64 = 1.0507009873554805;
 pub(crate) const SELU_ALPHA: f64 = 1.6732632423543772;
 
@@ -45,7 +45,7 @@ pub(super) fn softplus(x: f64) -> f64 {
     max(x, 0.0) + (-x.abs()).exp().ln_1p()
 }
 
-/// Inverse of `sinh`. Rust's version overflows at large arguments.
+/// Rust's version overflows at large arguments.
 pub(super) fn asinh(x: f64) -> f64 {
     let a = x.abs();
     let value =

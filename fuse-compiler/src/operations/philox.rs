@@ -1,10 +1,10 @@
-//! Philox4x32-10, a counter-based generator of random words (Salmon, Moraes, Dror and Shaw, "Parallel random numbers:
-//! as easy as 1, 2, 3", 2011).
+//! Philox4x32-10, a counter-based generator (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2,
+//! 3", 2011).
 
-/// Multipliers of the first and third word of the counter.
+/// Of the counter's first and third word.
 const MULTIPLIERS: [u32; 2] = [0xd251_1f53, 0xcd9e_8d57];
 
-/// Increments of the key per round: the golden ratio and √3 - 1, as fractions of 2³².
+/// Key increments per round: the golden ratio and √3 - 1, as fractions of 2³².
 const WEYL: [u32; 2] = [0x9e37_79b9, 0xbb67_ae85];
 
 const ROUNDS: u32 = 10;
@@ -19,7 +19,7 @@ pub(super) fn block(mut counter: [u32; 4], mut key: [u32; 2]) -> [u32; 4] {
     counter
 }
 
-/// Word `position` of the stream that a 32-bit seed selects, as [`BinaryOp::Philox`](crate::operations::BinaryOp).
+/// Word `position` of a seed's stream, as [`BinaryOp::Philox`](crate::operations::BinaryOp).
 pub(super) fn word(position: u32, seed: u32) -> u32 {
     block([position / 4, 0, 0, 0], [seed, 0])[(position % 4) as usize]
 }
@@ -35,7 +35,7 @@ mod tests {
 
     #[test]
     fn blocks_are_those_of_the_published_vectors() {
-        // Known-answer tests of Random123, the authors' implementation (philox4x32, 10 rounds).
+        // Known-answer tests of Random123 (philox4x32, 10 rounds).
         let cases = [
             ([0; 4], [0; 2], [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8]),
             ([u32::MAX; 4], [u32::MAX; 2], [0x408f_276d, 0x41c8_3b0e, 0xa20b_c7c6, 0x6d54_51fd]),

@@ -1,6 +1,6 @@
-//! Derivatives in f64 that take more than one expression, for the interpreter's forward mode.
+//! Derivatives in f64 of more than one expression, for forward mode.
 //!
-//! Formulas are arranged so that no step overflows or cancels where the derivative is an ordinary number.
+//! No step overflows or cancels where the derivative is an ordinary number.
 
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_PI, FRAC_2_SQRT_PI, PI};
 
@@ -57,14 +57,14 @@ pub(super) fn of_mish(x: f64) -> f64 {
     inner.tanh() + x * inner.cosh().powi(-2) * sigmoid(x)
 }
 
-/// `x^0` is constant, even where `x^-1` is infinite; `0^y` is constant for positive `y`.
+/// `x^0` is constant, even where `x^-1` is infinite; so is `0^y` for `y > 0`.
 pub(super) fn of_pow(x: f64, y: f64) -> [f64; 2] {
     let of_x = if y == 0.0 { 0.0 } else { y * x.powf(y - 1.0) };
     let of_y = if x == 0.0 && y >= 0.0 { 0.0 } else { x.powf(y) * x.ln() };
     [of_x, of_y]
 }
 
-/// Derivatives of `max`. Ties share.
+/// Ties share.
 pub(super) fn of_larger(x: f64, y: f64) -> [f64; 2] {
     if x > y {
         [1.0, 0.0]
@@ -75,13 +75,11 @@ pub(super) fn of_larger(x: f64, y: f64) -> [f64; 2] {
     }
 }
 
-/// 0 at the origin, where the angle jumps.
 pub(super) fn of_atan2(x: f64, y: f64) -> [f64; 2] {
     let length = x.hypot(y);
     if length == 0.0 { [0.0; 2] } else { [y / length / length, -x / length / length] }
 }
 
-/// 0 at the origin, as for `abs`.
 pub(super) fn of_hypot(x: f64, y: f64) -> [f64; 2] {
     let length = x.hypot(y);
     if length == 0.0 { [0.0; 2] } else { [x / length, y / length] }

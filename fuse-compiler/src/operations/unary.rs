@@ -20,34 +20,34 @@ use super::{
 
 type OfOne = fn(i64) -> i64;
 
-/// Row of the table.
+/// Table row.
 #[derive(Clone, Copy, Debug)]
 pub struct Unary {
-    /// Name in the language and in prints.
+    /// Name in the language.
     pub name: &'static str,
-    /// Prefix operator, if it has one.
+    /// Prefix operator.
     pub symbol: Option<&'static str>,
-    /// Dtypes that operands may have.
+    /// Operand dtypes.
     pub takes: DTypes,
-    /// Dtype of the result, if it differs from the operand's.
+    /// Result dtype, if another.
     pub yields: Option<DType>,
     /// Definition on floats and booleans.
     pub value: fn(f64) -> f64,
-    /// Derivative; 0 at jumps, and for dtypes that are not floats.
+    /// Derivative; 0 at jumps and for other dtypes.
     pub slope: fn(f64) -> f64,
-    /// Definition on integers, if it takes them.
+    /// Definition on integers.
     pub integer: Option<Integer<OfOne>>,
-    /// Accuracy of a kernel on exact `f32` operands. `f16` is computed in `f32`.
+    /// Accuracy on exact `f32` operands; `f16` is computed in `f32`.
     pub accuracy: Accuracy,
-    /// Arguments where it is not monotone.
+    /// Arguments where it turns.
     pub turns: Turns,
-    /// True if it only moves or flips bits, so that even a zero keeps its sign.
+    /// True if it only moves or flips bits: zeros keep their sign.
     pub keeps_zero_sign: bool,
-    /// Cost, in additions.
+    /// In additions.
     pub cost: u32,
     /// WGSL on floats and booleans.
     pub wgsl: Wgsl,
-    /// WebNN counterpart.
+    /// WebNN.
     pub webnn: WebNn,
 }
 
@@ -58,20 +58,19 @@ pub enum Turns {
     At(&'static [f64]),
     /// Integers, where it jumps.
     AtIntegers,
-    /// Multiples of π/2, by which the argument is reduced.
+    /// Multiples of π/2, the argument's reduction.
     EveryQuarter,
     /// As `EveryQuarter`, with poles at odd multiples.
     Poles,
 }
 
-/// WGSL's guarantee for `exp` and `exp2`.
+/// WGSL's guarantee.
 const EXPONENTIAL: Accuracy = Accuracy::ulps(3.0).growth(2.0);
 
-/// WGSL's guarantee for `log` and `log2`: 3 ulps, and 2^-21 absolute between 0.5 and 2.
+/// WGSL's guarantee: 3 ulps, and 2^-21 absolute between 0.5 and 2.
 const LOGARITHM: Accuracy = Accuracy::ulps(3.0).absolute(4.0 * ULP);
 
 impl Unary {
-    /// A row with the signature of this name in [`UNARY`].
     const fn of(name: &'static str, value: fn(f64) -> f64) -> Self {
         let Operation { name, symbol, takes, yields } = *row(UNARY, name);
         Self {
@@ -153,14 +152,14 @@ impl Unary {
 }
 
 impl UnaryOp {
-    /// Dtype of the result for an operand of this dtype.
+    /// Result dtype for an operand.
     pub fn result(self, operand: DType) -> DType {
         self.row().yields.unwrap_or(operand)
     }
 }
 
 table! {
-    /// Operation on one element. Float only, unless stated otherwise.
+    /// Operation on one element; float only, unless stated.
     UnaryOp: Unary {
         /// `-x`; numbers, wrapping for `u32`.
         Neg = Unary::of("neg", |x| -x).slope(|_| -1.0).wgsl("-$x").keeps_zero_sign().webnn("neg")
@@ -188,7 +187,7 @@ table! {
         /// Integer part, rounded towards 0.
         Trunc = Unary::of("trunc", f64::trunc).wgsl("trunc($x)"),
         /// `x - trunc(x)`, with the sign of `x` (as Rust, unlike WGSL).
-        // Drivers return 0 for integers, and for infinities as well.
+        // Drivers return 0 for integers and infinities.
         Fract = Unary::of("fract", f64::fract).slope(|_| 1.0).turns_at_integers().cost(2).function(
             Function::new(&["is_finite"], "return select($T(bitcast<f32>(fuse_nan_bits)), x - trunc(x), fuse_is_finite$S(x));").fast("return x - trunc(x);"),
         ),
@@ -196,7 +195,7 @@ table! {
         // 1/inverseSqrt(x): 2 and 2.5 ulps.
         Sqrt = Unary::of("sqrt", f64::sqrt).slope(|x| 0.5 / x.sqrt()).ulps(4.5).turns(&[0.0]).cost(3).wgsl("sqrt($x)").webnn("sqrt"),
         /// `1/sqrt(x)`.
-        // Infinite at zeros, with their signs; drivers return positive infinity.
+        // Infinite at signed zeros; drivers return positive infinity.
         Rsqrt = Unary::of("rsqrt", |x| 1.0 / x.sqrt()).slope(|x| -0.5 / (x * x.sqrt())).ulps(2.0).turns(&[-0.0, 0.0]).cost(3)
             .composite(|ml, x| {
                 let root = ml.call("sqrt", &[x]);
@@ -215,7 +214,7 @@ table! {
             ml.call("pow", &[two, x])
         }),
         /// Natural logarithm.
-        // WGSL leaves logarithms of 0 and of negative numbers undefined, and some adapters return finite numbers.
+        // WGSL leaves logarithms below or at 0 undefined, and some adapters return finite numbers.
         Log = Unary::of("log", f64::ln).slope(|x| 1.0 / x).accuracy(LOGARITHM).turns(&[0.0]).cost(TRANSCENDENTAL).webnn("log").function(
             Function::new(&["is_zero", "is_positive"], "
                 let value = select(bitcast<$T>($U(fuse_nan_bits)), log(x), fuse_is_positive$S(x));
@@ -231,9 +230,8 @@ table! {
                 return select(value, bitcast<$T>($U(fuse_inf_bits | 0x80000000u)), fuse_is_zero$S(x));").fast("return log2(x);"),
         ),
         /// `ln(1 + x)`, accurate near 0.
-        // Series of 2·atanh(x/(2 + x)) near 0, where ln(1 + x) cancels. Returns x where x/(2 + x) could be subnormal
-        // and flushed; there, the next term is negligible. Beyond the series, log(1 + x) is at least 0.4, and log's
-        // 2^-21 is 10 ulps.
+        // Series of 2·atanh(x/(2 + x)) near 0, where ln(1 + x) cancels. Returns x where x/(2 + x) could be flushed; the
+        // next term is negligible. Beyond the series, log(1 + x) is at least 0.4, and log's 2^-21 is 10 ulps.
         Log1p = Unary::of("log1p", f64::ln_1p).slope(|x| 1.0 / (1.0 + x)).ulps(12.0).turns(&[-1.0]).cost(TRANSCENDENTAL).function(
             Function::new(&["log"], "
                 let s = x / ($T(2.0) + x);
@@ -243,8 +241,7 @@ table! {
                 return select(fuse_log$S($T(1.0) + x), near, abs(x) < $T(0.5));").fast("return log($T(1.0) + x);"),
         ),
         /// `e^x - 1`, accurate near 0.
-        // Taylor series near 0, where e^x - 1 cancels. Beyond it, that is at least 0.39 and e^x at most 2.6 times as
-        // large.
+        // Taylor series near 0, where it cancels. Beyond, it is at least 0.39 and e^x at most 2.6 times as large.
         Expm1 = Unary::of("expm1", f64::exp_m1).slope(f64::exp).accuracy(Accuracy::ulps(12.0).growth(2.0)).cost(TRANSCENDENTAL).function(
             Function::new(&[], "
                 let series = x + x * x * ($T(0.5) + x * ($T(0.16666667) + x * ($T(0.041666668) + x * ($T(0.008333334) + x * ($T(0.0013888889) + x * ($T(0.0001984127) + x * $T(0.0000248015873)))))));
@@ -268,8 +265,8 @@ table! {
             Function::new(&["sin", "cos"], "return fuse_sin$S(x) / fuse_cos$S(x);").fast("return tan(x);"),
         ),
         /// Hyperbolic tangent.
-        // Cephes' polynomial near 0. Elsewhere uses e^(-2|x|), which cannot overflow: (1 - e)/(1 + e) beyond 0.625,
-        // where 1 - e is at least 0.7 and e has up to 3 + 2·1.25 ulps.
+        // Cephes' polynomial near 0. Beyond 0.625, (1 - e)/(1 + e) with e = e^(-2|x|), which cannot overflow; 1 - e is
+        // at least 0.7 and e has up to 3 + 2·1.25 ulps.
         Tanh = Unary::of("tanh", f64::tanh).slope(|x| x.cosh().powi(-2)).ulps(8.0).cost(2 * TRANSCENDENTAL).webnn("tanh").function(
             Function::new(&[], "
                 let z = x * x;
@@ -315,7 +312,7 @@ table! {
                 return select(value, $T(bitcast<f32>(fuse_nan_bits)), a > $T(1.0));"),
         ),
         /// Hyperbolic sine.
-        // Polynomial in x² up to 1. Elsewhere uses e^(|x|/2), whose square overflows only where the result does.
+        // Polynomial in x² up to 1. Beyond, e^(|x|/2), whose square overflows only where the result does.
         Sinh = Unary::of("sinh", f64::sinh).slope(f64::cosh).accuracy(Accuracy::ulps(12.0).growth(2.0)).cost(2 * TRANSCENDENTAL).function(
             Function::new(&[], "
                 let s = x * x;
@@ -358,7 +355,7 @@ table! {
         ),
         /// Error function.
         // Minimax polynomials by N. Juffa (single precision erf, public domain figures). The fast form is formula
-        // 7.1.26 of Abramowitz and Stegun, Handbook of Mathematical Functions (1964), with an error of at most 1.5e-7.
+        // 7.1.26 of Abramowitz and Stegun, Handbook of Mathematical Functions (1964), with an error below 1.5e-7.
         Erf = Unary::of("erf", libm::erf).slope(of_erf).ulps(6.0).cost(2 * TRANSCENDENTAL).webnn("erf").function(
             Function::new(&[], "
                 let t = abs(x);
@@ -375,7 +372,7 @@ table! {
         ),
         /// `1 - erf(x)`, without cancellation where it is small.
         // (1 + 2a)·e^(a²)·erfc(a) for a = |x| is a polynomial in (a - 4)/(a + 4), fitted to 4e-9. The exponent's
-        // rounding grows with a², so by 2.5 ulps per unit of up to 9.3 units. Beyond these the result is subnormal.
+        // rounding grows by 2.5 ulps per unit of a², up to 9.3. Beyond, the result is subnormal.
         Erfc = Unary::of("erfc", libm::erfc).slope(|x| -of_erf(x)).accuracy(Accuracy::ulps(16.0).growth(24.0)).cost(2 * TRANSCENDENTAL).function(
             Function::new(&["is_nan"], "
                 let a = min(abs(x), $T(11.0));
@@ -385,10 +382,10 @@ table! {
                 return select(select(tail, $T(2.0) - tail, x < $T(0.0)), x, fuse_is_nan$S(x));"),
         ),
         /// `1/x`.
-        // Infinite at zeros, with their signs.
+        // Infinite at signed zeros.
         Recip = Unary::of("recip", |x| 1.0 / x).slope(|x| -1.0 / (x * x)).ulps(2.5).turns(&[-0.0, 0.0]).cost(3).wgsl("$T(1.0) / $x").webnn("reciprocal"),
         /// `max(x, 0)`; `relu(NaN)` is NaN; floats and `i32`.
-        // Drivers turn `select(x, 0, x < 0)` into an instruction that gives 0 for NaN, so NaN is selected by its bits.
+        // Drivers turn `select(x, 0, x < 0)` into an instruction that gives 0 for NaN, so its bits are tested.
         Relu = Unary::of("relu", |x| max(x, 0.0)).slope(|x| truth(x > 0.0)).integers(|x| x.max(0), ["max($x, $V(0))", ""]).webnn("relu").function(
             Function::new(&["is_nan"], "return select(max(x, $T(0.0)), x, fuse_is_nan$S(x));").fast("return max(x, $T(0.0));"),
         ),
@@ -402,7 +399,7 @@ table! {
             Function::new(&["expm1"], "return $T(1.0507009873554805) * select($T(1.6732632423543772) * fuse_expm1$S(x), x, x > $T(0.0));"),
         ),
         /// `x/2·(1 + erf(x/√2))` (Hendrycks and Gimpel 2016).
-        // 1 + erf cancels for negative arguments, so the error there is relative to x.
+        // 1 + erf cancels below 0: the error is relative to x.
         Gelu = Unary::of("gelu", gelu).slope(of_gelu).accuracy(Accuracy::ulps(3.0).argument(3.0)).turns(&[-0.751791524693564])
             .cost(2 * TRANSCENDENTAL).webnn("gelu")
             .function(
@@ -435,12 +432,12 @@ table! {
             Function::new(&["sigmoid"], "return x * fuse_sigmoid$S(x);"),
         ),
         /// `1/(1 + e^-x)`.
-        // Errors of the exponential where it dominates the sum, of a sum and of a division.
+        // Errors of the exponential, a sum and a division.
         Sigmoid = Unary::of("sigmoid", sigmoid).slope(of_sigmoid).accuracy(Accuracy::ulps(7.0).growth(2.0)).cost(TRANSCENDENTAL).webnn("sigmoid").function(
             Function::new(&[], "return $T(1.0) / ($T(1.0) + exp(-x));"),
         ),
         /// `clamp(x/6 + 1/2, 0, 1)` (as PyTorch).
-        // Errors of a division and a sum, which cancel at -3. WebNN's default constants differ.
+        // Errors of a division and a sum, which cancel at -3. WebNN's defaults differ.
         HardSigmoid = Unary::of("hard_sigmoid", hard_sigmoid).slope(of_hard_sigmoid).accuracy(Accuracy::ulps(1.0).absolute(2.0 * ULP)).cost(3)
             .composite(|ml, x| ml.with_options("hardSigmoid", x, &[("alpha", 1.0 / 6.0), ("beta", 0.5)]))
             .function(
@@ -467,19 +464,19 @@ table! {
             .function(
             Function::new(&["tanh", "softplus"], "return x * fuse_tanh$S(fuse_softplus$S(x));"),
         ),
-        /// True if `x` is NaN, by its bits.
+        /// True if `x` is NaN.
         IsNan = Unary::of("isnan", |x| truth(x.is_nan())).library("is_nan"),
         /// True if `x` is ∞ or -∞.
         IsInf = Unary::of("isinf", |x| truth(x.is_infinite()))
             .wgsl("(bitcast<$U>($x) & $U(0x7fffffffu)) == $U(0x7f800000u)"),
-        /// True if `x` is neither infinite nor NaN.
+        /// True unless infinite or NaN.
         IsFinite = Unary::of("isfinite", |x| truth(x.is_finite()))
             .library("is_finite"),
         /// Bits of an `f32`, as `u32` (as Rust).
         ToBits = Unary::of("to_bits", |x| (x as f32).to_bits().into()).wgsl("bitcast<$U>($x)"),
         /// `f32` with the bits of a `u32` (as Rust).
         FromBits = Unary::of("from_bits", |x| f32::from_bits(x as u32).into()).wgsl("bitcast<$T>($x)"),
-        /// Number of the 32 bits that are 1; integers.
+        /// Number of bits that are 1; integers.
         PopCount = Unary::of("popcount", |x| x)
             .integers(|x| (x as u32).count_ones().into(), ["countOneBits($x)", "countOneBits($x)"]),
     }

@@ -1,14 +1,11 @@
 //! The schedule family of attention kernels.
 //!
-//! - `tile QxK RxC`: workgroups keep Q queries in workgroup memory and step over K keys with 16-byte loads. Each
-//!   invocation computes R×C scores per step. `split` shares keys between workgroups and combines softmaxes in a second
-//!   pass.
-//! - `coop-matrix QxK RxK`: like `tile`; each subgroup multiplies R queries in `f16` cooperative matrices, if the
-//!   adapter has them.
+//! - `tile QxK RxC`: Q queries stay in workgroup memory; steps of K keys with 16-byte loads; R×C scores per invocation.
+//!   `split` shares keys between workgroups; a second pass combines their softmaxes.
+//! - `coop-matrix QxK RxK`: like `tile`; each subgroup multiplies R queries in `f16` cooperative matrices.
 //! - `decode Q`: few queries; groups of invocations read whole rows of their own keys and values.
-//! - `unstaged Q`: invocations have Q queries each and no workgroup memory, which suits CPUs.
-//! - `scalar tile QxK RxC`: fallback like `tile`, with scalar loads and 16 KiB of workgroup memory; any size and
-//!   stride.
+//! - `unstaged Q`: Q queries per invocation without workgroup memory, which suits CPUs.
+//! - `scalar tile QxK RxC`: fallback with scalar loads and 16 KiB of workgroup memory; any size and stride.
 
 pub(crate) mod coop_matrix;
 
@@ -109,7 +106,7 @@ fn aligned(facts: &Facts<'_>, directions: Directions, head: Head, family: &mut V
             family.push(ScheduleSpec { schedule, directions, requires: requires.clone() });
         }
     }
-    // The schedules below load vectors of four depths of queries and keys, and four columns of values.
+    // The schedules below load vectors of four depths, or of four columns of values.
     let of_vectors = Directions { query: Direction::Depth, key: Direction::Depth, value: Direction::Outer };
     if directions == of_vectors {
         family.push(unstaged(facts, directions, head));
@@ -141,7 +138,7 @@ fn unstaged(facts: &Facts<'_>, directions: Directions, head: Head) -> ScheduleSp
     ScheduleSpec { schedule: schedule::Attention::Unstaged(unstaged), directions, requires }
 }
 
-/// Tiles with vector loads, best first, each with a flag for a split twin.
+/// Tiles with vector loads, best first; the flag asks for a split twin.
 fn aligned_tiles(head: Head) -> Vec<(AttentionTile, bool)> {
     let tile = |queries, keys, rows, across, value_step| AttentionTile {
         queries,
@@ -170,7 +167,7 @@ fn aligned_tiles(head: Head) -> Vec<(AttentionTile, bool)> {
         65..=128 => vec![(compact(64, 64, 8, 16, 8), true), (small, false)],
         _ => vec![(compact(64, 128, 8, 32, 4), true)],
     };
-    // Excludes tiles that would mostly compute missing columns.
+    // Excludes tiles that mostly compute missing columns.
     let wasteful = |(tile, _): &(AttentionTile, bool)| tile.columns >= 2 * head.columns.next_multiple_of(32);
     match tiles.iter().all(wasteful) {
         true => tiles,
@@ -197,12 +194,11 @@ fn scalar_tile(head: Head) -> AttentionTile {
 
 struct Facts<'a> {
     group: &'a Group,
-    /// Number of batch axes, which precede the domain axes M, E, N, D.
+    /// Number of batch axes, which precede M, E, N, D.
     batch: u8,
     depth: &'a Size,
     columns: &'a Size,
     directions: Option<Directions>,
-    /// The score's program reads along the keys.
     scores_read_keys: bool,
 }
 
@@ -254,7 +250,7 @@ impl<'a> Facts<'a> {
         [32, 64, 128, 256].map(head).to_vec()
     }
 
-    /// Heads of schedules without stride requirements; the last one fits all.
+    /// Heads of schedules without stride requirements; the last fits all.
     fn scalar_heads(&self) -> Vec<Head> {
         let fixed = |size: &Size| size.as_constant().map_or(MAX_HEAD, |size| size.clamp(1, MAX_HEAD)) as u32;
         let (depth, columns) = (fixed(self.depth), fixed(self.columns));
@@ -264,7 +260,6 @@ impl<'a> Facts<'a> {
         }
     }
 
-    /// Upper bounds of sizes known only at launch. The last schedule fits every attention.
     fn head_requirements(&self, depth: u32, columns: u32) -> Vec<Require> {
         let mut requires = vec![];
         for (size, axis, value) in
@@ -289,8 +284,8 @@ impl<'a> Facts<'a> {
         requires
     }
 
-    /// Access of the queries if cooperative matrices can load all inputs from memory. Inputs must be stored `f16`, with
-    /// queries and keys contiguous along the depth and values along their columns.
+    /// Access of the queries if cooperative matrices can load all inputs from memory: stored `f16`, queries and keys
+    /// contiguous along the depth, values along their columns.
     fn stored_query(&self, attention: &Attention, directions: Directions) -> Option<u16> {
         let usual = Directions { query: Direction::Depth, key: Direction::Depth, value: Direction::Outer };
         let batch = usize::from(self.batch);

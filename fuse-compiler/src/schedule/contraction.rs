@@ -3,20 +3,18 @@
 //! - `tile RxCxD`: workgroups compute R×C tiles in steps of depth D through workgroup memory, with 16-byte loads.
 //!   `split` (split-K) shares a tile's depth between workgroups and reduces partial sums in a second pass. `stream-k`
 //!   shares the depths of tiles that do not fill a wave of workgroups.
-//! - `coop-matrix SxS RxCxD`: like `tile`; subgroups multiply `f16` cooperative matrices of size S, if the adapter has
-//!   them.
-//! - `unstaged RxC`: like `tile` without workgroup memory; invocations load operands from storage and never wait, which
-//!   suits CPUs. `scalar unstaged` loads single elements: any size and stride.
+//! - `coop-matrix SxS RxCxD`: like `tile`; subgroups multiply `f16` cooperative matrices of size S.
+//! - `unstaged RxC`: like `tile` without workgroup memory or barriers, which suits CPUs. `scalar unstaged` loads single
+//!   elements: any size and stride.
 //! - `gemv RxC`: at most R rows; invocations walk the depth with columns side by side. `gemv-t RxC`: right operands
 //!   contiguous along the depth.
 //! - `dot O`: a group of invocations per sum, for few sums or operands contiguous along the depth.
-//! - `scalar tile RxCxD`: fallback like `tile`, with scalar loads; any size and stride.
+//! - `scalar tile RxCxD`: fallback with scalar loads; any size and stride.
 //!
-//! Products that share their left operand run side by side. A schedule keeps a right tile and accumulators for each, so
-//! only schedules whose accumulators fit in registers apply. Alternatively each product has its own workgroups, if no
-//! store needs several products (`grouped`). If the epilogue reduces rows, a tile has all columns of its rows (`rows`).
-//! If the left operand has reductions, a workgroup reduces its rows first (`row_prologue`). Then `dot` is missing: its
-//! few sums would not pay for a row each.
+//! Products that share their left operand run side by side, if the accumulators of all fit in registers. Alternatively
+//! each has its own workgroups, if no store needs several products (`grouped`). If the epilogue reduces rows, a tile
+//! has all columns of its rows (`rows`). If the left operand has reductions, a workgroup reduces its rows first
+//! (`row_prologue`), without `dot`, whose few sums would not pay for a row each.
 
 pub(crate) mod coop_matrix;
 pub(crate) mod gemv;
@@ -53,7 +51,7 @@ pub enum Direction {
     Outer,
 }
 
-/// Maximum products side by side, limited by `MAX_SUMS` accumulators of the smallest tile's invocations.
+/// Maximum products side by side, limited by `MAX_SUMS` accumulators per invocation of the smallest tile.
 pub const MAX_PRODUCTS: usize = 8;
 
 /// Workgroup memory of every WebGPU adapter, in bytes.
@@ -62,13 +60,11 @@ const EVERY_ADAPTERS_BYTES: u32 = 16 * 1024;
 #[derive(Clone, Copy, Debug)]
 struct Aligned {
     tile: Tile,
-    /// Has a split-K twin.
     split: bool,
-    /// Applies when products have their own workgroups.
     grouped: bool,
 }
 
-/// Aligned tiles; sizes from the sweep in `docs/experiments.md`.
+/// Aligned tiles, from the sweep in `docs/experiments.md`.
 const TILES: &[Aligned] = &[
     Aligned { tile: k_aligned(Tile::new(32, 32, 32, [4, 4])), split: true, grouped: true },
     Aligned { tile: Tile::new(16, 64, 32, [4, 4]), split: true, grouped: true },
@@ -80,7 +76,7 @@ const TILES: &[Aligned] = &[
 
 const LARGEST: Tile = k_aligned(Tile::new(128, 256, 8, [8, 16]));
 
-/// Tiles for any size and stride, each with a flag for a split twin.
+/// Tiles for any size and stride; the flag asks for a split twin.
 const SCALAR_TILES: &[(Tile, bool)] =
     &[(scalar(Tile::new(64, 64, 16, [8, 4])), false), (scalar(Tile::new(32, 32, 16, [4, 4])), true)];
 
@@ -89,7 +85,7 @@ const SCALAR_TILES: &[(Tile, bool)] =
 pub enum ContractionSchedule {
     /// Tiles, each computed by a workgroup.
     Tile(Tile),
-    /// Groups of invocations that walk the depth.
+    /// Invocations that share the depth.
     Gemv(Gemv),
 }
 
@@ -123,8 +119,9 @@ const fn scalar(tile: Tile) -> Tile {
     Tile { lanes: 1, ..tile }
 }
 
-/// The group's schedules; `tile` restricts aligned tiles to one (`#[schedule(tile = …)]`), except for tiles with all
-/// columns.
+/// The group's schedules.
+///
+/// `tile` restricts aligned tiles to one (`#[schedule(tile = …)]`), except for tiles with all columns.
 pub fn family(group: &Group, contraction: &Contraction, tile: Option<[u32; 3]>) -> Vec<ScheduleSpec> {
     let facts = Facts::new(group, contraction);
     let products = facts.products();
@@ -136,7 +133,7 @@ pub fn family(group: &Group, contraction: &Contraction, tile: Option<[u32; 3]>) 
         let grouped = is_groupable(group, contraction) && rhs.iter().all(|other| *other == rhs[0]);
         let coop_matrix = if facts.multiplies_stored_f16() { coop_matrix::TILES } else { &[] };
         let tiles = facts.aligned_tiles(tile, [coop_matrix, TILES, facts.unstaged()], grouped);
-        // Stream-K would repeat the row prologue for each part of a tile.
+        // Stream-K would repeat the row prologue for each part.
         for (tile, split) in tiles.into_iter().filter(|(tile, _)| !tile.is_stream_k() || facts.row_prologue.is_none()) {
             let requires = facts.tile_requirements(tile, lhs, &rhs);
             push_tile(&mut family, tile, split, (lhs, &rhs), &requires);
@@ -170,7 +167,6 @@ impl ScheduleSpec {
     }
 }
 
-/// Adds a tile, after its split-K twin if it has one.
 fn push_tile(
     family: &mut Vec<ScheduleSpec>,
     tile: Tile,
@@ -186,7 +182,7 @@ fn push_tile(
 struct Facts<'a> {
     group: &'a Group,
     contraction: &'a Contraction,
-    /// Number of batch axes, which precede the domain axes M, N, K.
+    /// Number of batch axes, which precede M, N, K.
     batch: u8,
     lhs: Option<Direction>,
     /// One per product.
@@ -211,8 +207,8 @@ impl<'a> Facts<'a> {
         Some((self.lhs?, self.rhs.iter().copied().collect::<Option<Vec<_>>>()?))
     }
 
-    /// True if operands are vectors of stored `f16` values. Computed operands have more bits than `f16`, which
-    /// cooperative matrices would lose; weights converted to `f16` have not.
+    /// True if operands are vectors of stored `f16`. Computed operands have more bits, which cooperative matrices would
+    /// lose; weights converted to `f16` have not.
     fn multiplies_stored_f16(&self) -> bool {
         let stored =
             |(body, value): &(Body, ValueId), direction: Option<Direction>, depth_axis: usize, outer_axis: usize| {
@@ -232,8 +228,8 @@ impl<'a> Facts<'a> {
         (Direction::Depth, self.rhs.iter().map(|rhs| rhs.unwrap_or(Direction::Outer)).collect())
     }
 
-    /// Aligned tiles that fit the products, cooperative matrices first, each with a flag for a split twin. `grouped`
-    /// tiles never split.
+    /// Aligned tiles that fit the products, cooperative matrices first; the flag asks for a split twin, which `grouped`
+    /// tiles never have.
     fn aligned_tiles(&self, only: Option<[u32; 3]>, all: [&[Aligned]; 3], grouped: bool) -> Vec<(Tile, bool)> {
         let own = if grouped { 1 } else { self.products() };
         let serves = |of: &Aligned| self.holds(&of.tile, own) && (of.grouped || !grouped);
@@ -245,7 +241,7 @@ impl<'a> Facts<'a> {
         tiles.into_iter().map(|(tile, split)| if grouped { (of_one(tile), false) } else { (tile, split) }).collect()
     }
 
-    /// Scalar tiles that fit the products. The last one shrinks its depth step to fit.
+    /// Scalar tiles that fit the products; the last shrinks its depth step to fit.
     fn scalar_tiles(&self) -> Vec<(Tile, bool)> {
         let mut tiles = SCALAR_TILES.to_vec();
         let (mut last, split) = tiles.pop().expect("the family has a last schedule");
@@ -297,7 +293,7 @@ impl<'a> Facts<'a> {
             requires.push(Require::Multiple { axis: self.depth(), of: tile.depth });
         }
         if tile.is_stream_k() {
-            // Without depth there is nothing to share, and no workgroup would store the epilogue of empty sums.
+            // Without depth no workgroup would store the epilogue of empty sums.
             requires.push(Require::AtLeast { axis: self.depth(), value: tile.depth });
         }
         if tile.is_unstaged() {
@@ -322,7 +318,6 @@ impl<'a> Facts<'a> {
     }
 }
 
-/// True if a body loads through an access at coordinates of its space.
 fn reads(body: &Body, access: u16) -> bool {
     body.values.iter().any(|value| value.op == ValueOp::Load(access))
 }

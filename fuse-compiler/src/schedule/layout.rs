@@ -33,7 +33,7 @@ pub fn along(access: &KernelAccess, axis: usize) -> Along {
 
 /// Requirements of vector loads along `axis` of the access's space.
 ///
-/// The access has number `index` in the kernel; the schedule's shader calls the axis `of`.
+/// `index` is the access's number; the schedule's shader calls the axis `of`.
 pub fn vector_load(index: u16, access: &KernelAccess, axis: usize, of: u8) -> Vec<Require> {
     let stride = |stride| Require::Stride { access: index, axis: of, stride };
     let aligned = Require::Aligned { access: index, axis: of, of: LANES };
@@ -45,7 +45,7 @@ pub fn vector_load(index: u16, access: &KernelAccess, axis: usize, of: u8) -> Ve
     }
 }
 
-/// Requires a multiple of a vector's lanes for each axis, once.
+/// Requires a multiple of a vector's lanes for each distinct axis.
 pub fn multiples_of_lanes(mut axes: Vec<u8>) -> Vec<Require> {
     axes.sort_unstable();
     axes.dedup();

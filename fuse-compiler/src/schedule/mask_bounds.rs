@@ -1,10 +1,9 @@
 //! Mask bounds: limits of the keys outside which every score is exactly -inf.
 //!
-//! Input: the program of an attention's scores. Output: [`Limit`]s, from scores of the form
-//! `select(condition, x, -inf)`. The condition must imply a comparison of integers affine in the coordinates of query
-//! and key. A kernel may skip keys outside the limits, since their probability is 0. A row without visible keys has no
-//! probabilities; its output is NaN either way. Not here: shaders that compute a limit for a workgroup's queries
-//! (`wgsl/attention`).
+//! Input: the program of an attention's scores. Output: [`Limit`]s, from scores of the form `select(condition, x,
+//! -inf)` whose condition implies a comparison of integers affine in the coordinates of query and key. A kernel may
+//! skip keys outside the limits: their probability is 0. A row without visible keys is NaN either way. Not here:
+//! shaders that compute a workgroup's limit (`wgsl/attention`).
 
 use std::{cell::Cell, collections::BTreeSet};
 
@@ -16,10 +15,10 @@ use crate::{
     operations::{BinaryOp, UnaryOp},
 };
 
-/// Maximum coefficient of the query, which keeps bounds far from the ends of `i32`.
+/// Maximum coefficient of the query, to keep bounds far from the ends of `i32`.
 const MAX_SLOPE: i64 = 64;
 
-/// Maximum values visited, since nested searches revisit shared values. Real masks have a few dozen. A missed limit
+/// Maximum values visited, since nested searches revisit shared values. Real masks have a few dozen; a missed limit
 /// costs only time.
 const MAX_VALUES: usize = 1000;
 
@@ -30,7 +29,7 @@ pub enum Leaf {
     One,
     /// A size.
     Size(Size),
-    /// A score-program value that is constant across queries and keys of a batch.
+    /// A value that is constant across queries and keys of a batch.
     Value(ValueId),
 }
 
@@ -52,11 +51,11 @@ pub struct Limit {
     pub slope: i64,
     /// Terms independent of query and key.
     pub terms: Vec<(Leaf, i64)>,
-    /// Absolute coefficients of the comparison's leaves, with which kernels detect possible 32-bit overflow.
+    /// Absolute coefficients of the comparison's leaves, to detect possible 32-bit overflow.
     pub weights: Vec<(Leaf, i64)>,
-    /// Sum of absolute coefficients of the query's coordinate.
+    /// Sum of absolute coefficients of the query.
     pub query_weight: i64,
-    /// Sum of absolute coefficients of the key's coordinate.
+    /// Sum of absolute coefficients of the key.
     pub key_weight: i64,
 }
 
@@ -68,7 +67,7 @@ pub fn limits(body: &Body, score: ValueId, accesses: &[KernelAccess], batch: usi
     limits
 }
 
-/// Limits of the keys with nonzero weights: those common to all `weights`. A row without visible keys has empty sums.
+/// Limits of the keys with nonzero weights, common to all `weights`. A row without visible keys has empty sums.
 pub fn weight_limits(body: &Body, weights: &[ValueId], accesses: &[KernelAccess], batch: usize) -> Vec<Limit> {
     let of = |&weight: &ValueId| {
         let (search, mut limits) = (Search::new(body, accesses, batch), vec![]);
@@ -80,14 +79,13 @@ pub fn weight_limits(body: &Body, weights: &[ValueId], accesses: &[KernelAccess]
     each.fold(first, |common, other| common.into_iter().filter(|limit| other.contains(limit)).collect())
 }
 
-/// True if later queries see more keys and lose none at the other end: half of all scores are visible, most to the last
-/// queries.
+/// True if later queries see more keys and lose none: half of all scores are visible, most to the last queries.
 pub fn grows(limits: &[Limit]) -> bool {
     let moves = |side| limits.iter().any(|limit| limit.side == side && limit.slope > 0);
     moves(Side::End) && !moves(Side::First)
 }
 
-/// Minimum number of keys between two parallel limits that differ by a constant.
+/// Minimum number of keys between parallel limits that differ by a constant.
 pub fn window(limits: &[Limit]) -> Option<u32> {
     let of = |side| limits.iter().filter(move |limit| limit.side == side);
     let pairs = of(Side::First).flat_map(|first| of(Side::End).map(move |end| (first, end)));
@@ -109,7 +107,7 @@ struct Search<'a> {
     left: Cell<usize>,
 }
 
-/// An uncombined sum: coefficients of query, key and constant terms.
+/// An uncombined sum: coefficients of query, key and terms.
 #[derive(Clone, Debug, Default)]
 struct Affine {
     query: Vec<i64>,
@@ -160,7 +158,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Limits outside which a factor is exactly 0. `seen` visits repeated factors of powers once.
+    /// Limits outside which a factor is exactly 0. `seen` prevents repeated visits of factors of powers.
     fn weight(&self, value: ValueId, seen: &mut BTreeSet<ValueId>, limits: &mut Vec<Limit>) {
         if self.is_over() || !seen.insert(value) {
             return;

@@ -1,6 +1,6 @@
 //! Arithmetic per element of a kernel, for time estimates at launch.
 //!
-//! Output: [`Work`], in units of `fusion::heuristics`. Not here: time itself, which the runtime estimates.
+//! Output: [`Work`], in units of `fusion::heuristics`. The runtime estimates time from it.
 
 use std::collections::BTreeSet;
 

@@ -1,9 +1,9 @@
 //! The schedule family of pointwise kernels.
 //!
-//! - `flat`: one row, with every operand read element by element; four lanes.
+//! - `flat`: one row, every operand read element by element; four lanes.
 //! - `rows`: up to two axes, four lanes along the inner one.
 //! - `vector`: any axes, four lanes along the innermost.
-//! - `strided`: fallback for any axes and strides, one lane.
+//! - `strided`: fallback, one lane.
 
 use fuse_artifact::{
     Require,
@@ -38,7 +38,7 @@ pub fn family(group: &Group, workgroup: Option<u32>) -> Vec<ScheduleSpec> {
     if !group.fixed && rank > 1 {
         family.push(scheduled(2, LANES, requirements(group, 2)));
     }
-    // Ranks of one and two are covered above, unless coordinates are values or an operand moves otherwise.
+    // Ranks 1 and 2 are covered above, unless coordinates are values or an operand moves otherwise.
     if rank > 0 && !family.iter().any(|scheduled: &ScheduleSpec| scheduled.schedule.rank == rank) {
         family.push(scheduled(rank, LANES, requirements(group, rank)));
     }
@@ -46,7 +46,7 @@ pub fn family(group: &Group, workgroup: Option<u32>) -> Vec<ScheduleSpec> {
     family
 }
 
-/// True if a flat shader can read the access: whole, as one element, or as the launch decides.
+/// True if a flat shader can read the access: whole, as one element, or decided at launch.
 fn moves_by_one_or_none(access: &crate::fusion::body::KernelAccess, group: &Group) -> bool {
     let rank = group.shape.len();
     let whole = access.is_whole(&group.shape) || is_single(access);

@@ -12,7 +12,7 @@ use fuse_artifact::{
 
 /// A kernel's variants, one line each: schedule, invocations and workgroup bytes of each pass, requirements.
 ///
-/// Lists of requirements that several variants share come first, numbered.
+/// Shared lists of requirements come first, numbered.
 pub fn print(kernel: &Kernel) -> String {
     let lists: Vec<Vec<String>> = kernel.variants.iter().map(needs).collect();
     let shared = shared(&lists);
@@ -32,7 +32,7 @@ pub fn print(kernel: &Kernel) -> String {
     text
 }
 
-/// Lists of two or more requirements that occur more than once, in the order of their first occurrence.
+/// Repeated lists of two or more requirements, in order of first occurrence.
 fn shared(lists: &[Vec<String>]) -> Vec<&Vec<String>> {
     let mut shared = vec![];
     for list in lists {
@@ -44,7 +44,7 @@ fn shared(lists: &[Vec<String>]) -> Vec<&Vec<String>> {
     shared
 }
 
-/// A list whose longest shared prefix of at most `most` elements is replaced by that prefix's number.
+/// The list with its longest shared prefix of at most `most` elements replaced by the prefix's number.
 fn abbreviated(list: &[String], shared: &[&Vec<String>], most: usize) -> String {
     let prefixes = shared.iter().enumerate().filter(|(_, prefix)| prefix.len() <= most && list.starts_with(prefix));
     let longest = prefixes.max_by_key(|(_, prefix)| prefix.len());

@@ -5,14 +5,14 @@
 //!   read each element once. `row held` has one row per workgroup.
 //! - `row streamed`: one workgroup per row of any length, read once per dependent reduction. Its `split` twin shares a
 //!   row between workgroups.
-//! - `rows Rx1 streamed`: one independent invocation per row, which suits CPUs.
+//! - `rows Rx1 streamed`: one invocation per row, which suits CPUs.
 //!
 //! For operands contiguous along the innermost kept axis:
 //! - `columns CxL`: C kept indices side by side, in L layers along the reduced axes; also `split`.
 //! - `scatter C`: C kept indices side by side, which read only elements with one of their indices (`fusion::scatter`).
 //!
-//! `scalar` schedules load single elements at any stride; the last one is the fallback without requirements.
-//! `subgroups` schedules combine invocations by subgroup operations first, others in workgroup memory alone.
+//! `scalar` schedules load single elements at any stride; the last is the fallback without requirements. `subgroups`
+//! schedules combine invocations by subgroup operations before workgroup memory.
 
 use fuse_artifact::{
     Require, Size,
@@ -25,16 +25,15 @@ use super::{
 };
 use crate::fusion::{self, Group, Store, body::KernelAccess, scatter::Scatter};
 
-/// Default invocations per workgroup, unless a schedule needs more.
 const WORKGROUP: u32 = 256;
 
-/// Rows per workgroup with one invocation per row: few, so that all cores of a CPU have work.
+/// Rows per workgroup with one invocation each: few, so that all cores of a CPU have work.
 const ALONE: [u32; 2] = [32, 1];
 
-/// Maximum row length that one invocation walks by itself, up to four times.
+/// Maximum row length that one invocation walks alone, up to four times.
 const LONGEST_ALONE: u32 = ROUNDS_ALONE / 4 * Reduction::UNROLL * LANES;
 
-/// Minimum subgroup size, which bounds the number of subgroups that a workgroup combines.
+/// Minimum subgroup size, which bounds the subgroups that a workgroup combines.
 const SMALLEST_SUBGROUP: u32 = 4;
 
 /// A schedule of a reduction.
@@ -89,7 +88,7 @@ impl<'a> Facts<'a> {
         Self { group, kept, reduced: reduction.axes, row_length }
     }
 
-    /// Loads and stores at domain coordinates, with their indices in the kernel.
+    /// Loads and stores at domain coordinates, with their kernel indices.
     fn accesses(&self) -> impl Iterator<Item = (u16, &'a KernelAccess)> {
         let stores = self.group.stores.iter().filter_map(|store: &Store| store.access.as_ref());
         let all = self.group.accesses.iter().chain(stores).enumerate();
@@ -100,7 +99,7 @@ impl<'a> Facts<'a> {
         access.access.axes[self.kept..].iter().any(Option::is_some)
     }
 
-    /// True if vectors along an axis pay: an element access may be contiguous there, or there are no loads.
+    /// True if vectors along an axis pay: an element access may be contiguous there, or nothing loads.
     fn contiguous(&self, axis: usize) -> bool {
         let loads = self.group.body.values.iter().any(|v| !v.op.accesses().is_empty());
         let unit = |access: &KernelAccess| matches!(along(access, axis), Along::Unit | Along::UnitOrZero);
@@ -128,7 +127,7 @@ impl<'a> Facts<'a> {
         axes
     }
 
-    /// Requirements of vector loads along a group's `axis`, which the shader numbers `text_axis`.
+    /// Requirements of vector loads along the group's `axis`, which is the shader's `text_axis`.
     fn vector_requirements(&self, axis: usize, text_axis: u8, only_elements: bool) -> Vec<Require> {
         let mut requires = vec![Require::Multiple { axis: text_axis, of: LANES }];
         for (access, kernel_access) in self.accesses() {
@@ -144,7 +143,7 @@ impl<'a> Facts<'a> {
         self.vector_requirements(self.kept + self.reduced - 1, kept + reduced - 1, true)
     }
 
-    /// True if a known row length uses a capacity of `capacity` elements well enough.
+    /// True if a known row length uses `capacity` well enough.
     fn fits(&self, capacity: u32) -> bool {
         let capacity = u64::from(capacity);
         self.row_length.is_none_or(|n| n <= capacity && (8 * n >= capacity || capacity <= 256))
@@ -155,10 +154,10 @@ impl<'a> Facts<'a> {
         ScheduleSpec { schedule: Reduction { merged, ..Reduction::new(order, shape, axes) }, requires: vec![] }
     }
 
-    /// Adds a twin with subgroup operations before the schedule, if they apply.
+    /// Adds a twin with subgroup operations, if they apply.
     fn with_subgroups(&self, scheduled: ScheduleSpec, alone_too: bool) -> Vec<ScheduleSpec> {
         let Reduction { order, rows, invocations, .. } = scheduled.schedule;
-        // An invocation group inside a subgroup needs subgroups at least as large.
+        // An invocation group needs subgroups at least as large.
         let smallest = if rows > 1 { invocations } else { SMALLEST_SUBGROUP };
         let ReductionOrder::Rows { loads, .. } = order else { return vec![scheduled] };
         let order = ReductionOrder::Rows { loads, subgroups: Some(smallest) };
@@ -248,7 +247,7 @@ impl<'a> Facts<'a> {
             requires: self.vector_requirements(self.kept - 1, axes[0] - 1, false),
             ..scheduled(WORKGROUP * LANES).with(|schedule| schedule.lanes = LANES)
         });
-        // The family's last schedule has no limit on row length.
+        // The last schedule has no limit on row length.
         vectors.into_iter().chain([scheduled(WORKGROUP)]).collect()
     }
 

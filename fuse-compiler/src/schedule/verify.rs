@@ -1,10 +1,10 @@
 //! Invariants of kernels, checked after emission:
 //!
 //! 1. The last variant has no requirements, so every shape can run.
-//! 2. Workgroups have at most 1024 invocations. The last variant's have at most 256, with 16 KiB of workgroup memory,
-//!    as on every WebGPU adapter.
-//! 3. A pass binds at most 16 storage buffers, each once, and binds writable buffers that it writes. A kernel without
-//!    alternative binds at most 8, by the planner.
+//! 2. Workgroups have at most 1024 invocations; the last variant's at most 256, with 16 KiB of workgroup memory, as on
+//!    every WebGPU adapter.
+//! 3. A pass binds at most 16 storage buffers, each once, and writes its writable ones. A kernel without alternative
+//!    binds at most 8, by the planner.
 //! 4. Requirements and uniform words name existing accesses and axes.
 
 use std::collections::BTreeSet;

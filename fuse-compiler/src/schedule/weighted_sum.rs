@@ -1,11 +1,9 @@
 //! The schedule family of weighted sums.
 //!
-//! - `tile MxN RxC`: workgroups have M rows and step over N keys with 16-byte loads. Each invocation computes R×C
-//!   weights per step.
-//! - `coop-matrix MxN R head D`: workgroups have M rows, subgroups R of them, and step over N keys in `f16` cooperative
-//!   matrices. Depths and columns all equal D.
-//! - `scalar tile MxN RxC`: fallback like `tile`, with scalar loads and 16 KiB of workgroup memory; any size and
-//!   stride.
+//! - `tile MxN RxC`: workgroups have M rows, in steps of N keys with 16-byte loads; R×C weights per invocation.
+//! - `coop-matrix MxN R head D`: like `tile`, with R rows per subgroup in `f16` cooperative matrices. Depths and
+//!   columns all equal D.
+//! - `scalar tile MxN RxC`: fallback with scalar loads and 16 KiB of workgroup memory; any size and stride.
 
 use fuse_artifact::{
     DType, Require, Space,
@@ -100,7 +98,7 @@ const fn deep(tile: Tile) -> Tile {
     Tile { depth_step: 16, ..tile }
 }
 
-/// Tiles with vector loads, best first. Larger squares of sums per invocation read workgroup memory less often and take
+/// Tiles with vector loads, best first. Larger squares of sums per invocation read workgroup memory less often but take
 /// more registers, for two products and two sums at a time.
 fn aligned(columns: u32) -> Vec<Tile> {
     match columns {
@@ -111,7 +109,7 @@ fn aligned(columns: u32) -> Vec<Tile> {
 }
 
 /// Cooperative-matrix tiles for so many sums, best first. On an H100, 32 rows per subgroup took 0.8 times as long as 16
-/// with one sum of 64 columns, and 1.4 times with two. Steps of 32 keys took 1.1 to 1.9 times as long as those of 16.
+/// with one sum of 64 columns, and 1.4 times with two. Steps of 32 keys took 1.1 to 1.9 times as long as 16.
 fn in_matrices(head: u32, sums: usize) -> Vec<Tile> {
     // Each invocation loads at least a vector of a slice.
     if !head.is_power_of_two() || !(32..=128).contains(&head) {
@@ -134,11 +132,11 @@ fn stored((body, value): &(Body, ValueId)) -> Option<u16> {
     }
 }
 
-/// Slices of workgroup memory for right operands and summed values.
+/// Workgroup-memory slices of right operands and summed values.
 #[derive(Clone, Debug)]
 pub struct Slices {
     products: usize,
-    /// Per sum: the product whose right operand it adds up, else a slice of its own.
+    /// Per sum: the product whose right operand it adds up, else its own slice.
     pub of_values: Vec<Option<usize>>,
 }
 
@@ -151,7 +149,7 @@ impl Slices {
 
 /// Slices of a sum with stored inputs.
 ///
-/// Keys by depths and keys by columns share a slice if one access is the other with its last two axes exchanged.
+/// Keys by depths and keys by columns share a slice if their accesses differ only in the order of the last two axes.
 pub fn slices(group: &Group, sum: &WeightedSum) -> Slices {
     let batch = group.shape.len() - 2;
     let access = |program: &(Body, ValueId)| stored(program).map(|access| &group.accesses[usize::from(access)].access);
@@ -168,7 +166,7 @@ pub fn slices(group: &Group, sum: &WeightedSum) -> Slices {
 struct Facts<'a> {
     group: &'a Group,
     sum: &'a WeightedSum,
-    /// Number of batch axes, which precede the domain axes M, E, N, D, F.
+    /// Number of batch axes, which precede M, E, N, D, F.
     batch: u8,
 }
 
@@ -214,8 +212,8 @@ impl Facts<'_> {
         requires
     }
 
-    /// Accesses of left operands, if cooperative matrices can load all inputs from memory. Inputs are stored `f16`:
-    /// operands contiguous along the depth, summed values along the columns. Weights are `f16`, too.
+    /// Accesses of left operands, if cooperative matrices can load all inputs from memory: stored `f16`, operands
+    /// contiguous along the depth, summed values along the columns. Weights are `f16`, too.
     fn stored_rows(&self, directions: &Directions) -> Option<Vec<u16>> {
         let batch = usize::from(self.batch);
         let along_lines = directions.lhs.iter().chain(&directions.rhs).all(|&d| d == Direction::Depth)
@@ -247,13 +245,13 @@ impl Facts<'_> {
         })
     }
 
-    /// Column numbers to compile for: the known one, or several for the launch to select from.
+    /// Columns to compile for: the known number, or several for the launch to select from.
     fn heads(&self, sizes: &[u32]) -> Vec<u32> {
         let columns = self.group.shape[usize::from(self.columns())].as_constant();
         columns.map_or_else(|| sizes.to_vec(), |columns| vec![columns.clamp(1, MAX_HEAD) as u32])
     }
 
-    /// Upper bound of columns known only at launch. The last schedule fits all, whatever the depths.
+    /// Upper bound of columns known only at launch. The last schedule has none.
     fn head_requirements(&self, tile: Tile) -> Vec<Require> {
         let open = self.group.shape[usize::from(self.columns())].as_constant().is_none();
         let fits = Require::AtMost { axis: self.columns(), value: tile.columns };

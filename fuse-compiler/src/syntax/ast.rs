@@ -1,4 +1,4 @@
-//! Abstract syntax as written, with every span. `parse` creates it, `lower` reads it.
+//! Abstract syntax as written, with every span.
 //!
 //! Only grammar is checked: names may be unknown, shapes may disagree.
 
@@ -9,47 +9,47 @@ use syn::{Attribute, Ident, Visibility};
 
 use crate::{diag::SourceRange, graph::FunctionOptions};
 
-/// A `fuse! { … }` block.
+/// `fuse! { … }` block.
 pub struct Module {
-    /// Functions, in order.
+    /// Functions.
     pub functions: Vec<Function>,
 }
 
 /// `pub fn name<T: Float>(params) -> results { body }`.
 #[derive(Clone)]
 pub struct Function {
-    /// Doc comments and attributes of the wrapper (`#[cfg]`, `#[inline]`, `#[allow]`, …).
+    /// Attributes of the wrapper (`#[cfg]`, `#[inline]`, docs, …).
     pub attributes: Vec<Attribute>,
-    /// Attributes of the compiler (`#[no_fuse]`, `#[schedule(…)]`).
+    /// Compiler attributes (`#[no_fuse]`, `#[schedule(…)]`).
     pub options: FunctionOptions,
-    /// `#[explain]`: the macro prints the plan as a note of the build.
+    /// `#[explain]`: the build prints the plan.
     pub explain: bool,
-    /// `#[differentiable]`, with the parameters that it names.
+    /// `#[differentiable]`.
     pub differentiable: Option<Differentiable>,
     /// `pub`, `pub(crate)` or nothing.
     pub visibility: Visibility,
     /// Function name.
     pub name: Ident,
-    /// Generic element types, each `T: Float` (`f32` and `f16`).
+    /// Generic element types, `T: Float` (`f32` and `f16`).
     pub generics: Vec<Ident>,
-    /// Parameters, in order.
+    /// Parameters.
     pub params: Vec<Param>,
-    /// Results. A tuple has several.
+    /// Results; a tuple has several.
     pub results: Vec<Type>,
-    /// True if the result was written as a tuple.
+    /// True if written as a tuple.
     pub tuple: bool,
     /// Function body.
     pub body: Block,
-    /// Tokens from `fn` to the closing brace, for the blocks that import the function.
+    /// Tokens from `fn` to the closing brace, for importers.
     pub tokens: TokenStream,
-    /// Whole signature, for errors about it.
+    /// Whole signature.
     pub span: Span,
 }
 
 /// `#[differentiable]`, or `#[differentiable(w, b)]`.
 #[derive(Clone)]
 pub struct Differentiable {
-    /// Parameters to differentiate with respect to. `None` means all float tensors.
+    /// Named parameters; `None` means all float tensors.
     pub names: Option<Vec<Ident>>,
     /// Position of the attribute.
     pub range: SourceRange,
@@ -62,11 +62,11 @@ pub struct Param {
     pub name: Ident,
     /// Parameter type.
     pub ty: Type,
-    /// Position of `&mut` before the type, if the function updates the caller's tensor.
+    /// Position of `&mut`, if the function updates the tensor.
     pub updated: Option<Span>,
 }
 
-/// `f32[M, K]`, or `f32` for a host scalar (as a result: rank 0).
+/// `f32[M, K]`, or `f32` for a scalar.
 #[derive(Clone)]
 pub struct Type {
     /// Element type.
@@ -77,14 +77,14 @@ pub struct Type {
     pub span: Span,
 }
 
-/// Element type of a tensor or scalar.
+/// Element type.
 #[derive(Clone)]
 pub enum Element {
     /// Plain dtype.
     DType(DType),
-    /// Generic parameter, an index into [`Function::generics`].
+    /// Index into [`Function::generics`].
     Generic(usize),
-    /// Quantized values, packed into words.
+    /// Values packed into words.
     Quantized(Packing),
 }
 
@@ -95,7 +95,7 @@ impl Type {
     }
 }
 
-/// Dimension in a type, a `reshape` list or a slice bound.
+/// Dimension of a type, `reshape` list or slice bound.
 #[derive(Clone)]
 pub enum Dim {
     /// `64`.
@@ -104,11 +104,11 @@ pub enum Dim {
     Name(Ident),
     /// `H * D`.
     Product(Vec<Dim>),
-    /// `M + N - 1`: terms, each with a flag that is true if it is subtracted.
+    /// `M + N - 1`: terms, each flagged if subtracted.
     Sum(Vec<(bool, Dim)>),
 }
 
-/// Prints a sum. `text` prints each term.
+/// Prints a sum with `text` for each term.
 pub fn sum_text(terms: &[(bool, Dim)], text: impl Fn(&Dim) -> String) -> String {
     let mut sum = String::new();
     for (i, (subtracted, term)) in terms.iter().enumerate() {
@@ -123,9 +123,9 @@ pub fn sum_text(terms: &[(bool, Dim)], text: impl Fn(&Dim) -> String) -> String 
 /// `{ let a = …; let b = …; result }`.
 #[derive(Clone)]
 pub struct Block {
-    /// Statements, in order.
+    /// Statements.
     pub statements: Vec<Statement>,
-    /// Value; a tuple for several results, or for none.
+    /// Value; a tuple for several results or none.
     pub value: Expr,
 }
 
@@ -143,12 +143,12 @@ pub struct Statement {
 pub enum Target {
     /// New names. A tuple pattern has several.
     Names(Vec<Ident>),
-    /// Parameters of type `&mut`. A tuple has several.
+    /// Parameters of type `&mut`; a tuple has several.
     Parameters(Vec<Ident>),
 }
 
 impl Statement {
-    /// Names that the statement binds.
+    /// Bound names.
     pub fn names(&self) -> &[Ident] {
         match &self.target {
             Target::Names(names) => names,
@@ -157,26 +157,25 @@ impl Statement {
     }
 }
 
-/// Expression with its span.
+/// Expression.
 #[derive(Clone)]
 pub struct Expr {
-    /// Kind of the expression.
+    /// Kind.
     pub kind: ExprKind,
     /// First and last token.
     pub span: (Span, Span),
 }
 
 impl Expr {
-    /// The place of an expression that was reported.
     pub(super) fn error(span: SourceRange) -> Self {
         Self { kind: ExprKind::Error, span }
     }
 }
 
-/// Kind of an expression, with its operands.
+/// Kind of expression.
 #[derive(Clone)]
 pub enum ExprKind {
-    /// Parameter, `let`, or (in the expression form) variable in scope.
+    /// Parameter, `let` or, in the expression form, variable in scope.
     Name(Ident),
     /// `model.w`, in the expression form.
     HostOperand(HostOperand),
@@ -184,37 +183,37 @@ pub enum ExprKind {
     Literal(Literal),
     /// `-x`, `!x`.
     Unary(UnaryOperator, Box<Expr>),
-    /// `x + y - z`, `x < y`, `a && b`: the first operand, then operators with their right operands, left to right.
+    /// Operator chain, left to right: first operand, then operators with right operands.
     ///
-    /// A flat list keeps walks of a long sum from exhausting the stack.
+    /// A flat list keeps walks of long sums from exhausting the stack.
     Binary(Box<Expr>, Vec<(BinaryOperator, Expr)>),
     /// `x as f16`.
     Cast(Box<Expr>, Element, Span),
     /// `name(arguments)`.
     Call(Call),
-    /// `receiver.name(arguments)`, as a call whose first argument is the receiver. The language has no methods:
-    /// lowering suggests what to write instead.
+    /// `receiver.name(arguments)`, as a call with the receiver first. The language has no methods: lowering suggests
+    /// replacements.
     Method(Call),
     /// `(a, b)`.
     Tuple(Vec<Expr>),
     /// `{ let …; value }`.
     Block(Box<Block>),
-    /// Placeholder for an expression with a reported error. Its users report nothing.
+    /// Placeholder after a reported error; users report nothing.
     Error,
 }
 
-/// Host value that an expression names: a variable, or a path of fields, indices and getter calls.
+/// Host value: a variable, or a path of fields, indices and getter calls.
 ///
 /// Paths with equal text are one operand.
 #[derive(Clone)]
 pub struct HostOperand {
-    /// Spelling in messages: `model.layers[0].w`.
+    /// Spelling: `model.layers[0].w`.
     pub text: String,
-    /// Rust expression of the path.
+    /// Rust expression.
     pub tokens: TokenStream,
-    /// Variable that the path starts with.
+    /// Variable at the start.
     pub root: Ident,
-    /// Methods called along the path, each as a call of an operation.
+    /// Methods along the path.
     pub methods: Vec<Call>,
     /// First and last token.
     pub span: (Span, Span),
@@ -238,7 +237,7 @@ pub struct Call {
     pub options: Vec<(Ident, Argument)>,
 }
 
-/// Argument: an expression, or a list `[0, 2]` / `[B, H * D]` where an operation takes one.
+/// Argument: expression, or list `[0, 2]` / `[B, H * D]`.
 #[derive(Clone)]
 pub enum Argument {
     /// Single expression.
@@ -247,12 +246,12 @@ pub enum Argument {
     List(Vec<Expr>, Span),
 }
 
-/// Literal as written.
+/// Literal.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Literal {
-    /// `1`, with the dtype of a suffix such as `1u32`.
+    /// `1`, or `1u32` with its suffix.
     Integer(i128, Option<DType>),
-    /// `0.5`, with the dtype of a suffix such as `0.5f32`.
+    /// `0.5`, or `0.5f32` with its suffix.
     Float(f64, Option<DType>),
     /// `true`.
     Bool(bool),

@@ -1,4 +1,4 @@
-//! Sorts a function's attributes into those of the wrapper and those of the compiler.
+//! Separates attributes of the wrapper from those of the compiler.
 
 use proc_macro2::Span;
 use syn::{Attribute, Expr, ExprLit, Lit, Meta, Token, punctuated::Punctuated};
@@ -26,7 +26,7 @@ const WRAPPER: &[&str] = &[
 
 const COMPILER: &[&str] = &["no_fuse", "schedule", "explain", "webnn", "differentiable"];
 
-/// Maximum number of invocations of a workgroup, and maximum side of a tile.
+/// Invocations of a workgroup, and side of a tile.
 const LARGEST: u32 = 1024;
 
 #[derive(Default)]

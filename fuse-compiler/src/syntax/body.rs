@@ -1,5 +1,4 @@
-//! Parser of function bodies: `let` statements and a value. Statements are parsed separately, so that each reports its
-//! errors.
+//! Parser of function bodies: `let` statements and a value. Each statement reports its own errors.
 
 use proc_macro2::{Delimiter, Ident, Spacing, TokenStream, TokenTree};
 use syn::{
@@ -26,18 +25,15 @@ pub(crate) fn parse_body(tokens: TokenStream, range: SourceRange, converter: &Co
     converter.block(tokens, range)
 }
 
-/// Parses the content of a body without a value, whose function only updates parameters.
 pub(super) fn parse_updates(tokens: TokenStream, range: SourceRange, converter: &Converter<'_>) -> Block {
     let nothing = ast::Expr { kind: ExprKind::Tuple(Vec::new()), span: range };
     let (_, trailing) = split(tokens.clone(), ';');
     let semicolon = if trailing.is_none() { quote::quote!(;) } else { TokenStream::new() };
-    // Any value will do as a placeholder for the missing one.
     let body = parse_body(quote::quote!(#tokens #semicolon 0), range, converter);
     Block { value: nothing, ..body }
 }
 
 impl Converter<'_> {
-    /// Parses the content of a block.
     pub(super) fn block(&self, tokens: TokenStream, range: SourceRange) -> Block {
         let (mut pieces, trailing) = split(tokens, ';');
         let last = if trailing.is_none() { pieces.pop() } else { None };
@@ -49,7 +45,6 @@ impl Converter<'_> {
             let value = parse_statements(piece.clone(), false, &mut statements, self);
             let Some(value) = value.filter(|_| self.sink.errors() == before) else { continue };
             match trailing {
-                // Lowering reports methods.
                 _ if matches!(value.kind, ExprKind::Method(_)) => {
                     let names = vec![Ident::new("_", value.span.0)];
                     statements.push(Statement { target: Target::Names(names), value });
@@ -75,9 +70,9 @@ impl Converter<'_> {
     }
 }
 
-/// Parses the tokens between two `;`, and returns the trailing value, if any. `is_last` allows a value after a `let`.
+/// Parses the tokens between two `;`, and returns a trailing value. `is_last` allows it after a `let`.
 ///
-/// The piece holds several statements if a `;` is missing, which is reported once.
+/// Several statements mean a missing `;`, reported once.
 fn parse_statements(
     mut piece: TokenStream,
     is_last: bool,
@@ -119,7 +114,7 @@ fn parse_statements(
             let foreign = if at_sign { foreign::explain(whole, converter.places) } else { None };
             converter.sink.report(foreign.unwrap_or_else(|| missing_separator(&rest)));
         }
-        // Loops and `if`s, which were reported, may precede a statement without `;`.
+        // Reported loops and `if`s may precede a statement without `;`.
         let goes_on = starts_with_let(&rest) || reported || is_last && value.is_none();
         if !goes_on {
             return value.map(|_| ast::Expr::error(at));
@@ -157,7 +152,7 @@ fn update_of(piece: &TokenStream) -> Option<(Ident, Option<BinaryOperator>, Toke
     };
     let operator = match next_mark()? {
         ('=', Spacing::Alone) => return Some((name, None, tokens.collect())),
-        // `*name =-value`, whose marks are adjacent.
+        // `*name =-value` has adjacent marks.
         ('=', Spacing::Joint) => {
             let value: TokenStream = tokens.collect();
             let compared =
@@ -224,9 +219,9 @@ fn parse_value(piece: TokenStream, converter: &Converter<'_>) -> (ast::Expr, Tok
     }
 }
 
-/// Parses `let names = value`, and returns the tokens after the value.
+/// Parses `let names = value`, and returns the tokens after it.
 ///
-/// A malformed `let` still binds its names, to a placeholder, for the statements after it.
+/// A malformed `let` still binds its names, to a placeholder.
 fn parse_let(piece: TokenStream, converter: &Converter<'_>) -> (Statement, TokenStream) {
     let at = range_of_stream(piece.clone());
     let broken = |diagnostic: Diagnostic| {
@@ -259,7 +254,6 @@ fn parse_let(piece: TokenStream, converter: &Converter<'_>) -> (Statement, Token
     }
 }
 
-/// Intended names of a malformed `let`: the identifier after `let`, or those in parentheses there.
 fn intended_names(piece: TokenStream) -> Vec<Ident> {
     let mut tokens =
         piece.into_iter().filter(|token| !matches!(token, TokenTree::Ident(i) if i == "let" || i == "mut"));

@@ -1,7 +1,7 @@
-//! Constants of a block: `const EPS: f32 = 1e-5;`. Replaces their names in bodies and types by literals.
+//! Constants of a block: `const EPS: f32 = 1e-5;`.
 //!
-//! Input: the tokens of a block. Output: the constants as Rust items for the rest of the program, and the other tokens
-//! with the literals. Later stages see no constants.
+//! Input: a block's tokens. Output: the constants as Rust items, and the other tokens with literals for their names.
+//! Later stages see no constants.
 
 use std::collections::BTreeMap;
 
@@ -17,11 +17,10 @@ pub(super) struct Replaced {
     pub(super) rest: TokenStream,
 }
 
-/// Value of a constant, in rustc's arithmetic.
 #[derive(Clone, Copy)]
 enum Value {
     Float(f32),
-    /// Value and dtype suffix. A `usize` has no suffix, since dimensions and axes are plain numbers.
+    /// Value and dtype suffix; a `usize` has none, since dimensions are plain numbers.
     Integer(i64, &'static str),
     Bool(bool),
 }
@@ -52,7 +51,7 @@ pub(super) fn replace(tokens: TokenStream, sink: &Sink) -> Replaced {
     replaced
 }
 
-/// Splits a block into items. Each ends with braces or `;`.
+/// Splits a block into items, which end with braces or `;`.
 fn items(tokens: TokenStream) -> Vec<TokenStream> {
     let mut items = vec![TokenStream::new()];
     for token in tokens {
@@ -130,7 +129,7 @@ fn in_range<T: TryFrom<i64>>(value: i64, suffix: &'static str) -> Option<Value> 
     T::try_from(value).is_ok().then_some(Value::Integer(value, suffix))
 }
 
-/// Evaluates a float expression of literals, constants and arithmetic. Rounds as rustc does.
+/// Rounds as rustc does.
 fn float(expr: &Expr, values: &BTreeMap<String, Value>) -> Option<f32> {
     match expr {
         Expr::Paren(paren) => float(&paren.expr, values),
@@ -163,8 +162,7 @@ fn float(expr: &Expr, values: &BTreeMap<String, Value>) -> Option<f32> {
     }
 }
 
-/// Evaluates an integer expression of literals, constants and arithmetic. rustc reports overflow of intermediate
-/// values.
+/// Intermediate overflow is left to rustc.
 fn integer(expr: &Expr, values: &BTreeMap<String, Value>) -> Option<i64> {
     match expr {
         Expr::Paren(paren) => integer(&paren.expr, values),

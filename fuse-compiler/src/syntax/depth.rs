@@ -1,17 +1,16 @@
-//! Limits of nesting: expressions so deep that walking or dropping them would exhaust the stack are refused.
+//! Limits of nesting: refuses expressions whose walk or drop would exhaust the stack.
 
 use proc_macro2::{Spacing, TokenStream, TokenTree};
 use syn::Expr;
 
 use crate::diag::{Code, Diagnostic, SourceRange};
 
-/// Maximum nesting of brackets, prefix operators and operands.
+/// Nesting of brackets, prefix operators and operands.
 const MAX_DEPTH: usize = 200;
 
-/// Maximum number of operators in one expression. syn nests them to the left, so each costs stack in every walk and
-/// drop.
+/// Operators in one expression. syn nests them to the left, so each costs stack in every walk and drop.
 ///
-/// A function may have many times more operations, spread over many `let`s.
+/// A function may have many more, spread over `let`s.
 const MAX_OPERATORS: usize = 1100;
 
 pub(super) fn too_deep(at: SourceRange) -> Diagnostic {
@@ -20,7 +19,6 @@ pub(super) fn too_deep(at: SourceRange) -> Diagnostic {
     Diagnostic::new(Code::SyntaxError, at, message).help("bind parts of it with `let`")
 }
 
-/// True if brackets nest so deep that even buffering the tokens could exhaust the stack.
 pub(super) fn brackets_nest_too_deeply(tokens: TokenStream) -> bool {
     let mut pending = vec![(tokens, 0)];
     while let Some((tokens, depth)) = pending.pop() {
@@ -35,10 +33,9 @@ pub(super) fn brackets_nest_too_deeply(tokens: TokenStream) -> bool {
     false
 }
 
-/// True if the tokens could form a tree so deep that walking or dropping it exhausts the stack.
+/// True if walking or dropping the tree could exhaust the stack.
 ///
-/// Brackets, prefix operators, calls, conversions and keywords before expressions nest. Operands of an operator chain
-/// do not, but syn nests them to the left.
+/// Brackets, prefix operators, calls, conversions and keywords nest. syn nests operator chains to the left.
 pub(super) fn nests_too_deeply(tokens: TokenStream) -> bool {
     let mut pending = vec![(tokens, 0)];
     while let Some((tokens, depth)) = pending.pop() {
@@ -60,21 +57,18 @@ pub(super) fn nests_too_deeply(tokens: TokenStream) -> bool {
     false
 }
 
-/// Keywords that nest everything up to the next separator.
 const KEYWORDS: [&str; 12] =
     ["async", "await", "break", "for", "if", "in", "let", "loop", "match", "move", "return", "while"];
 
-/// Nesting levels of a token sequence, counted from the last separator.
 #[derive(Default)]
 struct Levels {
     /// Tokens that nest everything after them.
     right: usize,
-    /// Tokens that may each add a level to their operand.
+    /// Tokens that may add a level to their operand.
     operand: usize,
-    /// Prefix operators directly before the next token.
     prefix: usize,
     operators: usize,
-    /// True if the last token ended an operand, was an identifier, or starts a multi-character operator.
+    /// The last token ended an operand, was an identifier, or starts a multi-character operator.
     after: (bool, bool, bool),
 }
 
@@ -123,7 +117,7 @@ impl Levels {
     }
 }
 
-/// True if operands nest too deep. Iterative, since it guards recursion.
+/// Iterative, since it guards recursion.
 pub(super) fn operands_nest_too_deeply(expr: &Expr) -> bool {
     let mut pending = vec![(expr, 0)];
     while let Some((expr, depth)) = pending.pop() {
@@ -134,7 +128,7 @@ pub(super) fn operands_nest_too_deeply(expr: &Expr) -> bool {
         match expr {
             Expr::Binary(binary) => {
                 push(&binary.right);
-                // Left operands of a chain are walked in a loop, so they add no depth.
+                // Left operands are walked in a loop.
                 let chained = matches!(*binary.left, Expr::Binary(_));
                 pending.push((&binary.left, if chained { depth } else { depth + 1 }));
             }

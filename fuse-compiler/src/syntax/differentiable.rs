@@ -1,6 +1,6 @@
-//! `#[differentiable]`: the attribute, and the signatures of the functions that it adds.
+//! `#[differentiable]`: the attribute, and the signatures that it adds.
 //!
-//! Signatures depend only on the declared types, so that a changed body never changes how a gradient is called.
+//! Signatures depend only on declared types, so a changed body never changes how a gradient is called.
 
 use proc_macro2::TokenStream;
 use syn::{Attribute, Ident, Meta, Token, Visibility, parse_quote, punctuated::Punctuated};
@@ -14,21 +14,21 @@ use crate::{
     graph::free_name,
 };
 
-/// Functions that the attribute adds.
+/// Added functions.
 pub struct Derived {
-    /// Indices of the parameters with gradients.
+    /// Parameters with gradients.
     pub wrt: Vec<usize>,
-    /// Indices of the results with cotangents.
+    /// Results with cotangents.
     pub of: Vec<usize>,
-    /// Cotangents, as parameters.
+    /// Cotangents.
     pub cotangents: Vec<Param>,
-    /// `vjp`: the function's parameters, then cotangents; returns gradients. Its body is meaningless.
+    /// `vjp(parameters, cotangents)` returns gradients. Its body is meaningless.
     pub vjp: Function,
-    /// `value_and_grad`: returns the value, then the gradients. Present if the function's only result is one float.
+    /// `value_and_grad` returns the value, then gradients; present if the only result is one float.
     pub value_and_grad: Option<Function>,
-    /// `pullback`, with the function's own parameters and results.
+    /// `pullback`, with the function's parameters and results.
     pub pullback: Function,
-    /// `apply`, with the cotangents for parameters and the gradients for results.
+    /// `apply(cotangents)` returns gradients.
     pub apply: Function,
 }
 
@@ -68,9 +68,9 @@ impl Type {
 }
 
 impl Function {
-    /// Functions that `#[differentiable]` adds. Names that are not float tensors were reported, and are left out.
+    /// Functions that `#[differentiable]` adds, without reported names.
     ///
-    /// `None` if the function updates parameters, which was reported, too.
+    /// `None` if the function updates parameters, which was reported.
     pub fn derived(&self) -> Option<Derived> {
         let Differentiable { names, .. } = self.differentiable.as_ref()?;
         if self.params.iter().any(|param| param.updated.is_some()) {
@@ -134,7 +134,7 @@ impl Function {
     fn derive(&self, name: &str, docs: String, (params, results, tuple): (Vec<Param>, Vec<Type>, bool)) -> Self {
         Self {
             attributes: vec![parse_quote!(#[doc = #docs])],
-            // Public within the function's module, which has the function's visibility.
+            // The enclosing module has the function's visibility.
             visibility: Visibility::Public(Token![pub](proc_macro2::Span::call_site())),
             differentiable: None,
             name: Ident::new(name, proc_macro2::Span::call_site()),

@@ -1,4 +1,4 @@
-//! Converts syn's expressions to those of the language. Reports everything else, with what to write instead.
+//! Converts syn's expressions to the language's. Reports all others with replacements.
 
 use fuse_artifact::DType;
 use proc_macro2::Ident;
@@ -15,7 +15,7 @@ use crate::diag::{Code, Diagnostic, Sink, SourceRange, range_of};
 
 pub(crate) struct Converter<'a> {
     pub(super) generics: &'a [Ident],
-    /// True if field paths mean host values, as in the expression form.
+    /// True if field paths mean host values.
     pub(super) places: bool,
     pub(super) sink: &'a Sink,
 }
@@ -29,7 +29,6 @@ impl<'a> Converter<'a> {
         Self { generics: &[], places: true, sink }
     }
 
-    /// Converts an expression. Returns [`ExprKind::Error`] for a reported one.
     pub(super) fn convert(&self, expr: &Expr) -> ast::Expr {
         let range = range_of(expr);
         if operands_nest_too_deeply(expr) {
@@ -90,7 +89,7 @@ impl<'a> Converter<'a> {
         })
     }
 
-    /// Flattens a chain of operators, whose left operands syn nests.
+    /// Flattens a chain that syn nests to the left.
     fn chain(&self, last: &syn::ExprBinary) -> Result<ExprKind, Diagnostic> {
         let mut links = vec![last];
         while let Expr::Binary(left) = &*links[links.len() - 1].left {
@@ -104,7 +103,7 @@ impl<'a> Converter<'a> {
         Ok(ExprKind::Binary(first, links.iter().rev().map(operand).collect::<Result<_, Diagnostic>>()?))
     }
 
-    /// `x ** 2.0`, which Rust parses as `x * (*2.0)`. Between two names it may also be a product with a reference.
+    /// `x ** 2.0`, to Rust `x * (*2.0)`. Between names it may be a product with a reference.
     fn power(&self, link: &syn::ExprBinary) -> Option<Diagnostic> {
         let (BinOp::Mul(star), Expr::Unary(unary)) = (&link.op, &*link.right) else { return None };
         let UnOp::Deref(second) = &unary.op else { return None };
@@ -158,7 +157,6 @@ impl<'a> Converter<'a> {
         Ok(Call { name, arguments, options })
     }
 
-    /// Converts a name, a constant of the standard library or, in the expression form, a constant of the caller.
     fn path(&self, path: &syn::ExprPath, span: SourceRange) -> Result<ExprKind, Diagnostic> {
         if let Some(name) = plain_name(path) {
             return Ok(ExprKind::Name(name));
@@ -182,7 +180,7 @@ impl<'a> Converter<'a> {
         }
     }
 
-    /// Converts a method call, which lowering reports. Other errors in it are dropped.
+    /// Lowering reports the call; other errors in it are dropped.
     fn method(&self, call: &syn::ExprMethodCall) -> Call {
         let sink = Sink::new();
         let quiet = Converter { sink: &sink, ..*self };
@@ -229,7 +227,7 @@ fn plain_name(path: &syn::ExprPath) -> Option<Ident> {
     path.path.get_ident().filter(|_| path.qself.is_none()).cloned()
 }
 
-/// Path of fields, indices and calls without arguments that starts with a variable: `self.layers[0].bias()`.
+/// Path from a variable over fields, indices and getters: `self.layers[0].bias()`.
 fn place_of(expr: &Expr, span: SourceRange) -> Option<HostOperand> {
     let (mut parts, mut methods) = (Vec::new(), Vec::new());
     let mut at = expr;
@@ -335,7 +333,6 @@ fn out_of_range(literal: &Lit, at: SourceRange) -> Diagnostic {
         .help("the largest finite `f32` is about 3.4e38")
 }
 
-/// Diagnostic for Rust syntax that the language lacks, with its replacement.
 fn unsupported(expr: &Expr, at: SourceRange) -> Diagnostic {
     let (code, message, help) = match expr {
         Expr::If(_) | Expr::Match(_) => (

@@ -1,5 +1,5 @@
-//! Notation of other languages that Rust's grammar refuses or misreads: `where(…)`, `x @ y`, `x[.., 0..2]`, `w -= x`
-//! without `*`. Each gets a diagnostic with the spelling of this language.
+//! Notation of other languages: `where(…)`, `x @ y`, `x[.., 0..2]`, `w -= x` without `*`. Each gets a diagnostic with
+//! this language's spelling.
 
 use proc_macro2::{Delimiter, Ident, Spacing, TokenStream, TokenTree};
 
@@ -9,7 +9,6 @@ use super::{
 };
 use crate::diag::{Code, Diagnostic, SourceRange};
 
-/// Diagnostic for the first foreign notation, at any depth, in tokens that are no Rust expression.
 pub(super) fn explain(tokens: TokenStream, expression: bool) -> Option<Diagnostic> {
     let mut last: Option<TokenTree> = None;
     let mut ahead = tokens.into_iter().peekable();
@@ -56,7 +55,7 @@ pub(super) fn explain(tokens: TokenStream, expression: bool) -> Option<Diagnosti
     None
 }
 
-/// Diagnostic for indexing with brackets. Suggests equivalent slices if all ranges are written out.
+/// Diagnostic for bracket indexing. Suggests equivalent slices for explicit ranges.
 pub(super) fn indexed(base: &str, content: TokenStream, at: SourceRange, expression: bool) -> Diagnostic {
     let diagnostic = Diagnostic::new(Code::IndexExpression, at, "values are not indexed with brackets");
     let places = split_commas(content);
@@ -65,7 +64,7 @@ pub(super) fn indexed(base: &str, content: TokenStream, at: SourceRange, express
         false => position.to_string(),
     };
     let mut text = base.to_owned();
-    // From the last axis on, so that removing an axis does not shift those still to come.
+    // Backwards, so that a removed axis shifts no other.
     for (position, place) in places.iter().enumerate().rev() {
         let axis = axis(position);
         match selection(place) {
@@ -101,7 +100,7 @@ enum Selection {
     One(u32),
 }
 
-/// Parses `..`, `a..b`, `:`, `a:b` or a number, made of names and numbers.
+/// Parses `..`, `a..b`, `:`, `a:b` or a number.
 fn selection(place: &TokenStream) -> Option<Selection> {
     let tokens: Vec<TokenTree> = place.clone().into_iter().collect();
     let mark = |token: &TokenTree| matches!(token, TokenTree::Punct(mark) if ['.', ':'].contains(&mark.as_char()));
@@ -123,7 +122,7 @@ fn selection(place: &TokenStream) -> Option<Selection> {
     }
 }
 
-/// Name, operator and value of `name = value` or `name += value`, which lack a `*`.
+/// `name = value` or `name += value`, which lack a `*`.
 pub(super) fn plain_assignment(piece: &TokenStream) -> Option<(Ident, Option<BinaryOperator>, TokenStream)> {
     let mut tokens = piece.clone().into_iter();
     let Some(TokenTree::Ident(name)) = tokens.next() else { return None };
@@ -147,7 +146,6 @@ fn next_mark(tokens: &mut impl Iterator<Item = TokenTree>) -> Option<(char, bool
     }
 }
 
-/// Diagnostic for an assignment to a plain name: an update without `*`, or a new name without `let`.
 pub(super) fn assigned(name: &Ident, operator: Option<BinaryOperator>, value: &ast::Expr) -> Diagnostic {
     let at = (name.span(), name.span());
     let diagnostic = Diagnostic::new(Code::Assignment, at, format!("`{name}` is assigned to without `*`"));

@@ -1,4 +1,4 @@
-//! Parser of one function: signature and body.
+//! Parser of one function.
 
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
 use syn::{
@@ -18,10 +18,10 @@ use super::{
 };
 use crate::diag::{Code, Diagnostic, Sink, range_of};
 
-/// Maximum number of generic element types of a function. Each doubles the number of kernels.
+/// Generic element types. Each doubles the number of kernels.
 const MAX_GENERICS: usize = 2;
 
-/// Parses an imported function. The flag is true if its grammar has no errors.
+/// The flag is true without grammar errors.
 pub(super) fn read_function(tokens: TokenStream) -> Option<(ast::Function, bool)> {
     let sink = Sink::new();
     let parser = |input: ParseStream<'_>| Ok(parse_function(input, &sink, &mut None));
@@ -30,7 +30,7 @@ pub(super) fn read_function(tokens: TokenStream) -> Option<(ast::Function, bool)
     Some((function.ok()?.ok()??, sound))
 }
 
-/// Parses one function. `None` if its signature was reported; an error if its end cannot be found.
+/// `None` if its signature was reported; an error if its end cannot be found.
 pub(super) fn parse_function(
     input: ParseStream<'_>,
     sink: &Sink,
@@ -167,7 +167,6 @@ fn parse_generics(input: ParseStream<'_>, sink: &Sink) -> Result<Vec<Ident>, Dia
     Ok(generics)
 }
 
-/// Tokens of a bound after `:`, up to the next comma or the end of the list.
 fn parse_bound(input: ParseStream<'_>) -> Result<Option<(Span, String)>, Diagnostic> {
     if !input.peek(Token![:]) {
         return Ok(None);
@@ -207,7 +206,7 @@ fn parse_params(tokens: TokenStream, generics: &[Ident], sink: &Sink) -> Vec<Par
     params
 }
 
-/// Reports parameters with equal names, and renames the later ones so that the signature can still be emitted.
+/// Reports equal names, and renames the later ones so that the signature can be emitted.
 fn rename_duplicates(params: &mut [Param], sink: &Sink) {
     for position in 1..params.len() {
         let (earlier, rest) = params.split_at_mut(position);
@@ -311,7 +310,7 @@ fn parse_results(
     Ok((results, true))
 }
 
-/// Parses a piece of tokens. Tokens after an error are dropped.
+/// Tokens after an error are dropped.
 fn within<T>(piece: TokenStream, read: impl FnOnce(ParseStream<'_>) -> Result<T, Diagnostic>) -> Result<T, Diagnostic> {
     let parser = |input: ParseStream<'_>| {
         let result = read(input);

@@ -1,13 +1,13 @@
-//! Functions of other blocks: the `use` items at the head of a block, and the linked form of the block.
+//! Functions of other blocks: `use` items, and the linked form of the block.
 //!
-//! Input: the tokens of a block. Output: its [`Use`]s and the rest; for a linked block, the definitions of its imports.
+//! Input: a block's tokens. Output: its [`Use`]s and the rest; for a linked block, the definitions of its imports.
 //!
 //! ```text
 //! use crate::activations::swish2; pub fn layer(…) …                     as written
 //! @fuse [swish2 {1 __fuse_swish2_ab12 sound {} {fn swish2(…) …}}] …     linked
 //! ```
 //!
-//! `fuse-macros` finds the definitions, because that takes rustc's name resolution.
+//! `fuse-macros` finds the definitions by rustc's name resolution.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,39 +22,39 @@ use syn::{
 use super::{ast, depth::brackets_nest_too_deeply, function::read_function};
 use crate::diag::{Code, Diagnostic, Sink, SourceRange, range_of};
 
-/// Version of the form of definitions. Blocks of crates built with another version cannot be linked.
+/// Version of definitions. Crates built with another one cannot be linked.
 pub const FORMAT: u32 = 1;
 
-/// One name that a `use` at the head of a block imports.
+/// Imported name.
 pub struct Use {
-    /// Whole item, for messages about it.
+    /// Whole item.
     pub range: SourceRange,
-    /// Path, as written.
+    /// Path as written.
     pub path: TokenStream,
     /// Name within the block.
     pub local: Ident,
-    /// True if something in the block looks like a call of it.
+    /// True if the block seems to call it.
     pub used: bool,
 }
 
 /// Head of a block.
 pub struct Uses {
-    /// Imports, in order.
+    /// Imports.
     pub imports: Vec<Use>,
-    /// True if `imports` holds all imports that the author meant.
+    /// True if `imports` holds all that the author meant.
     pub complete: bool,
-    /// Tokens after the imports: functions, or an expression.
+    /// Tokens after the imports.
     pub rest: TokenStream,
 }
 
-/// Function as seen by its importers and by functions that call it.
+/// Function as seen by importers and callers.
 #[derive(Clone)]
 pub struct Definition {
-    /// Identity: two definitions with one id are the same.
+    /// Equal ids mean equal definitions.
     pub id: Ident,
-    /// True if it compiled where it is defined. Errors were reported there.
+    /// True if it compiled; errors were reported at its definition.
     pub sound: bool,
-    /// Ids of the called functions, by the names that the body uses.
+    /// Ids of callees by local name.
     pub callees: BTreeMap<String, Ident>,
     /// `fn name(…) -> … { … }`.
     pub function: TokenStream,
@@ -73,7 +73,7 @@ impl ToTokens for Definition {
 }
 
 pub(crate) struct Import {
-    /// Name within the block, with the span of its `use`.
+    /// Local name, with the span of its `use`.
     pub(crate) local: Ident,
     pub(crate) id: Option<Ident>,
 }
@@ -86,13 +86,12 @@ pub(crate) struct Linked {
 #[derive(Default)]
 pub(crate) struct Links {
     pub(crate) imports: Vec<Import>,
-    /// Definitions of the imports and all their callees, each once.
+    /// Imports and all their callees, each once.
     pub(crate) definitions: Vec<Linked>,
-    /// True if some imports could not be read. Unknown functions were then reported already.
+    /// True if some imports were unreadable, so unknown functions are not reported.
     pub(crate) open: bool,
 }
 
-/// Reads the `use` items at the head of a block. `None` if there are none.
 pub(crate) fn split_uses(tokens: TokenStream, sink: &Sink) -> Option<Uses> {
     if !may_start_with_use(&tokens) || brackets_nest_too_deeply(tokens.clone()) {
         return None;
@@ -127,7 +126,7 @@ pub(crate) fn split_uses(tokens: TokenStream, sink: &Sink) -> Option<Uses> {
     Some(uses)
 }
 
-/// True if the first tokens could be a `use`. Spares most blocks the buffering.
+/// Spares most blocks the buffering.
 fn may_start_with_use(tokens: &TokenStream) -> bool {
     let mut idents = tokens.clone().into_iter().filter_map(|token| match token {
         TokenTree::Ident(ident) => Some(ident.to_string()),
@@ -141,7 +140,7 @@ fn starts_with_use(input: ParseStream<'_>) -> bool {
     ahead.call(Attribute::parse_outer).is_ok() && ahead.parse::<Visibility>().is_ok() && ahead.peek(Token![use])
 }
 
-/// Skips the rest of an unreadable `use`: to after its `;` or, without one, to the next item.
+/// Skips an unreadable `use`: to after its `;`, or to the next item.
 fn skip_use(input: ParseStream<'_>) {
     let at_item =
         || input.peek(Token![pub]) || input.peek(Token![fn]) || input.peek(Token![#]) || input.peek(Token![use]);
@@ -200,7 +199,7 @@ fn read_use(item: &ItemUse, uses: &mut Uses, sink: &Sink) {
     }
 }
 
-/// Path with its last part appended. `self` in braces stands for the path before it.
+/// Appends the last part of a path; `self` stands for the path before it.
 fn with_last(path: TokenStream, ident: &Ident) -> TokenStream {
     if ident != "self" || path.is_empty() {
         return quote!(#path #ident);
@@ -239,9 +238,9 @@ fn called_names(tokens: TokenStream) -> BTreeSet<String> {
     names
 }
 
-/// Tokens of a linked block: the answers of the imports' macros, each after its name.
+/// Tokens of a linked block: each import's name and answer.
 ///
-/// A leading `*` marks further imports that were reported.
+/// A leading `*` marks further, reported imports.
 pub fn link(answers: &TokenStream, rest: &TokenStream) -> TokenStream {
     quote!(@fuse [#answers] #rest)
 }
@@ -250,7 +249,7 @@ pub(crate) fn is_linked(tokens: &TokenStream) -> bool {
     matches!(tokens.clone().into_iter().next(), Some(TokenTree::Punct(punct)) if punct.as_char() == '@')
 }
 
-/// Splits a linked block into its imports and the rest. Any other block is all rest.
+/// Splits a linked block into imports and rest; other blocks are all rest.
 pub(crate) fn split_links(tokens: TokenStream, sink: &Sink) -> (Links, TokenStream) {
     if !is_linked(&tokens) {
         return (Links::default(), tokens);
@@ -305,7 +304,6 @@ fn parse_links(input: ParseStream<'_>, sink: &Sink) -> syn::Result<Links> {
     Ok(links)
 }
 
-/// Parses the function of a definition. Errors in a broken one were reported at its definition.
 fn read_definition(definition: Definition) -> syn::Result<Linked> {
     match read_function(definition.function.clone()) {
         Some((function, sound)) if sound || !definition.sound => Ok(Linked { definition, function }),
@@ -313,8 +311,8 @@ fn read_definition(definition: Definition) -> syn::Result<Linked> {
     }
 }
 
-/// Gives a definition's tokens the hygiene of a name in the calling block. Their positions stay, so that rustc shows
-/// the definition without the macro calls between.
+/// Gives a definition's tokens the hygiene of a name in the calling block. Positions stay, so that rustc shows the
+/// definition.
 fn locate(tokens: TokenStream, hygiene: Span) -> TokenStream {
     let relocate = |mut token: TokenTree| {
         if let TokenTree::Group(group) = &token {

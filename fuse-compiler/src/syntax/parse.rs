@@ -1,7 +1,7 @@
 //! Parser of blocks: imports, constants and functions.
 //!
-//! An unreadable function is reported, skipped, and remembered by name, so that its calls are not reported again. A
-//! function with a readable signature survives any body.
+//! An unreadable function is reported, skipped, and remembered by name, so that its calls are not reported. A readable
+//! signature survives any body.
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::parse::{ParseStream, Parser};
@@ -17,7 +17,7 @@ use crate::diag::{Code, Diagnostic, Sink};
 
 pub(crate) struct Parsed {
     pub(crate) module: ast::Module,
-    /// Position of each function among all functions of the block, unreadable ones included.
+    /// Positions in the block, counting unreadable functions.
     pub(crate) positions: Vec<usize>,
     pub(crate) broken: Vec<String>,
     pub(crate) links: Links,
@@ -58,7 +58,6 @@ pub(crate) fn parse_items(tokens: TokenStream, sink: &Sink) -> Parsed {
     Parsed { links, constants, ..parsed }
 }
 
-/// Reads the imports of a linked expression, and returns the expression's tokens.
 pub(crate) fn parse_imports(tokens: TokenStream, sink: &Sink) -> (Parsed, TokenStream) {
     let (links, tokens) = split_links(tokens, sink);
     (Parsed { links, ..Parsed::new() }, tokens)

@@ -1,4 +1,4 @@
-//! Rust paths in bodies: constants of the standard library become literals, others get a diagnostic.
+//! Rust paths in bodies: standard constants become literals, others get a diagnostic.
 
 use fuse_artifact::DType;
 use proc_macro2::Ident;
@@ -32,8 +32,7 @@ const MATHEMATICAL: &[(&str, f64)] = {
     ]
 };
 
-/// Literal of a path to a constant of the standard library: `f32::INFINITY`, `std::f32::consts::PI`. Floats take the
-/// dtype of their operands, as literals do.
+/// Literal of a standard constant such as `std::f32::consts::PI`. Floats take their operands' dtype.
 pub(super) fn constant(path: &syn::Path) -> Option<Literal> {
     let segments: Vec<String> = path.segments.iter().map(|segment| segment.to_token_stream().to_string()).collect();
     let segments: Vec<&str> = segments.iter().map(String::as_str).collect();
@@ -70,7 +69,6 @@ pub(crate) fn path_of_constant(name: &str) -> Option<String> {
     known.then(|| format!("std::f32::consts::{name}")).or_else(|| special.then(|| format!("f32::{name}")))
 }
 
-/// Help for a Rust constant, which a function of a block cannot read.
 pub(crate) fn constant_help(name: &str) -> String {
     let param = name.to_lowercase();
     format!(

@@ -1,4 +1,4 @@
-//! Prints expressions for the suggestions of diagnostics. The output parses to the same expression.
+//! Prints expressions for suggestions. The output parses to the same expression.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -6,7 +6,7 @@ use super::ast::{
     Argument, BinaryOperator, Block, Call, Element, Expr, ExprKind, Literal, Statement, Target, UnaryOperator,
 };
 
-/// Binding strength of an operand's surroundings. An operand that binds less strongly gets parentheses.
+/// Binding strength of the surroundings; weaker operands get parentheses.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
 enum Strength {
     Any,
@@ -39,7 +39,6 @@ impl Display for Expr {
                 first.within(own, f)?;
                 for (operator, operand) in others {
                     write!(f, " {} ", operator.symbol())?;
-                    // A right operand with the same operator was in parentheses.
                     let stronger =
                         if operand.strength() <= operator.strength() { Strength::Atom } else { Strength::Any };
                     operand.within(stronger, f)?;

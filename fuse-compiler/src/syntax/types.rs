@@ -1,4 +1,4 @@
-//! Parser of types of parameters and results: `f32[M, 64]`, `T[B, H * D]`, `f32`.
+//! Parser of types: `f32[M, 64]`, `T[B, H * D]`, `f32`.
 
 use fuse_artifact::{DType, Packing};
 use proc_macro2::{Ident, Span, TokenStream, TokenTree};
@@ -16,7 +16,6 @@ use crate::diag::{Code, Diagnostic, SourceRange, range_of, range_of_stream, sugg
 
 pub(super) const DTYPES: [DType; 5] = [DType::F32, DType::F16, DType::I32, DType::U32, DType::Bool];
 
-/// Number types that kernels cannot hold, each with its replacement.
 const UNSUPPORTED: [(&str, &str); 13] = [
     ("f64", "f32"),
     ("bf16", "f16"),
@@ -162,8 +161,7 @@ fn dim_of(expr: &Expr) -> Result<Dim, Diagnostic> {
     }
 }
 
-/// Operands of an operator chain that `is_link` accepts, in order, each with the operator before it. syn nests them to
-/// the left.
+/// Operands of a chain that `is_link` accepts, each with the operator before it. syn nests them to the left.
 fn operands(last: &syn::ExprBinary, is_link: impl Fn(&BinOp) -> bool) -> Vec<(Option<&BinOp>, &Expr)> {
     let mut operands = vec![(Some(&last.op), &*last.right)];
     let mut left = &*last.left;
@@ -204,7 +202,6 @@ pub(super) fn braced(input: ParseStream<'_>) -> syn::Result<(TokenStream, Source
 const TENSORS: [&str; 9] =
     ["Tensor", "Tensor0", "Tensor1", "Tensor2", "Tensor3", "Tensor4", "Tensor5", "Tensor6", "QTensor"];
 
-/// Diagnostic for `Tensor<f32, 2>` as a type. The suggestion uses the rank in it.
 fn tensor_type(name: &Ident, input: ParseStream<'_>) -> Option<Diagnostic> {
     let text = name.to_string();
     if !TENSORS.contains(&text.as_str()) {
@@ -237,7 +234,7 @@ fn tensor_type(name: &Ident, input: ParseStream<'_>) -> Option<Diagnostic> {
     Some(Diagnostic::new(Code::UnknownType, at, message).help(help))
 }
 
-/// [`split_commas`] for parameters: also ignores commas between `<` and `>`.
+/// Ignores commas between `<` and `>`, unlike [`split_commas`].
 pub(super) fn split_params(tokens: TokenStream) -> Vec<TokenStream> {
     let mut open: Vec<TokenStream> = Vec::new();
     let mut whole = Vec::new();
@@ -260,12 +257,11 @@ pub(super) fn split_params(tokens: TokenStream) -> Vec<TokenStream> {
     whole
 }
 
-/// Splits tokens at commas outside of brackets. A trailing comma is ignored.
+/// Ignores a trailing comma.
 pub(super) fn split_commas(tokens: TokenStream) -> Vec<TokenStream> {
     split(tokens, ',').0
 }
 
-/// Splits tokens at a punctuation mark. Also returns the span of the mark if it is the last token.
 pub(super) fn split(tokens: TokenStream, mark: char) -> (Vec<TokenStream>, Option<Span>) {
     let mut pieces = vec![Vec::new()];
     let mut trailing = None;

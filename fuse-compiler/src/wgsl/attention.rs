@@ -1,13 +1,12 @@
-//! Attention kernels: an online softmax over the keys (Milakov and Gimelshein, Online normalizer calculation
-//! for softmax, 2018; Dao et al., FlashAttention, 2022).
+//! Attention kernels: an online softmax over the keys.
 //!
-//! Builds the variants of an attention group. For each query a workgroup keeps the running maximum of the scores, the
-//! sum of exponentials relative to it, and the weighted sum of values; a larger score rescales both sums. If all scores
-//! of a query are -inf, the maximum stays -inf and the sums 0. Exponentials are then taken of the scores themselves,
-//! since relative to -inf they would be NaN.
+//! Sources: Milakov and Gimelshein, Online normalizer calculation for softmax, 2018; Dao et al., FlashAttention, 2022.
+//! For each query a workgroup keeps the maximum score, the sum of exponentials relative to it, and the weighted sum of
+//! values; a larger score rescales both sums. If all scores are -inf, the sums stay 0: exponentials relative to -inf
+//! would be NaN, so they are then relative to 0.
 //!
-//! Keys that a mask hides from all queries of a workgroup are neither read nor multiplied. A NaN in their values thus
-//! does not reach the output, as it would if multiplied with a probability of 0.
+//! Keys that a mask hides from all queries of a workgroup are skipped. A NaN in their values thus does not reach the
+//! output, as it would times a probability of 0.
 
 mod coop_matrix;
 mod decode;
@@ -76,7 +75,6 @@ pub fn variant(group: &Group, attention: &Attention, names: &Names, scheduled: &
     }
 }
 
-/// The inputs of a generator.
 #[derive(Clone, Copy)]
 pub(super) struct Source<'a> {
     pub(in crate::wgsl) group: &'a Group,
@@ -84,7 +82,6 @@ pub(super) struct Source<'a> {
     scheduled: &'a ScheduleSpec,
 }
 
-/// An operand that is read from memory: queries, keys or values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Input {
     Query,
@@ -93,7 +90,6 @@ enum Input {
 }
 
 impl Input {
-    /// The prefix of its names.
     const fn prefix(self) -> &'static str {
         match self {
             Self::Query => "xq",
@@ -116,7 +112,6 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// True if this pass stores values per row.
     fn stores_rows(self) -> bool {
         !self.scheduled.schedule.is_split() && output::stores_rows(self.group)
     }
@@ -130,7 +125,7 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The axis of an input's space that is reduced (depth of queries and keys, keys of values), and the other one.
+    /// The reduced axis of an input's space (depth of queries and keys, keys of values), and the other one.
     const fn axes(self, input: Input) -> [usize; 2] {
         let batch = self.batch();
         match input {
@@ -139,7 +134,6 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// An input with as many elements per load as buffers are bound with.
     fn operand(self, input: Input) -> Operand<'a> {
         let (body, value) = self.program(input);
         let [summed, outer] = self.axes(input);
@@ -148,12 +142,10 @@ impl<'a> Source<'a> {
         Operand { group, body, value: *value, prefix, lanes, buffer_lanes: lanes, lane_axis }
     }
 
-    /// Vector width of buffers.
     pub(in crate::wgsl) const fn buffer_lanes(self) -> u32 {
         if let schedule::Attention::Tile(tile) = self.scheduled.schedule { tile.lanes } else { LANES }
     }
 
-    /// An input that passes through slices of a shape (steps, and elements of a step).
     fn elements(
         self,
         extents: &Extents<'a>,
@@ -183,7 +175,6 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The walk over the keys of this attention.
     fn walk(self) -> Walk<'a> {
         let (body, score) = &self.attention.score;
         Walk {
@@ -207,7 +198,6 @@ impl<'k> Extents<'k> {
         Self::of_outputs(shader, group, 1)
     }
 
-    /// The extents of a group with this many outputs per element of the result.
     pub(in crate::wgsl) fn of_outputs(shader: &mut Shader<'k>, group: &Group, outputs: u32) -> Self {
         let axes = Axes::of_products(shader, group, outputs);
         let depth = shader.uniform(Uniform::Extent { axis: axes.batch as u8 + 3 });
@@ -222,37 +212,32 @@ impl<'k> Extents<'k> {
         self.axes.columns
     }
 
-    /// The extent of the keys' axis, which follows rows and columns.
     pub(in crate::wgsl) fn keys(&self) -> Val<'k> {
         self.axes.depth
     }
 
-    /// For each of the four keys from `key` on, true if it exists.
+    /// For each of four keys, true if it exists.
     pub(in crate::wgsl) fn four_exist(&self, key: Val<'k>) -> Val<'k> {
         lane_coordinates(key, LANES, true).lt(self.keys().splat(LANES))
     }
 }
 
-/// The reference of exponentials: the maximum score, or 0 if all scores were -inf, relative to which exponentials would
-/// be NaN.
+/// The reference of exponentials: the maximum score, or 0 if all are -inf, since relative to -inf they would be NaN.
 pub(super) fn reference(largest: Val<'_>) -> Val<'_> {
     let (arena, ty) = (largest.arena(), largest.ty());
     let zero = if ty.lanes() == 1 { arena.f32(0.0) } else { arena.construct(ty, &[]) };
     largest.lt(arena.f32(f32::MIN).splat(ty.lanes())).select(zero, largest)
 }
 
-/// The largest of four components.
 fn largest_component(vector: Val<'_>) -> Val<'_> {
     let [x, y, z, w] = [0, 1, 2, 3].map(|lane| vector.lane(lane));
     x.max(y).max(z.max(w))
 }
 
-/// The sum of four components.
 fn component_sum(vector: Val<'_>) -> Val<'_> {
     vector.dot(vector.arena().f32(1.0).splat(LANES))
 }
 
-/// Starts the shader of a first pass: buffers, extents, the functions `score` and `finish`.
 fn begin<'k>(arena: &'k Arena, source: Source<'_>, names: &'k Names) -> (Shader<'k>, Extents<'k>) {
     let lanes = source.buffer_lanes();
     let mut shader = Shader::new(arena, names, source.group);
@@ -274,30 +259,23 @@ fn begin<'k>(arena: &'k Arena, source: Source<'_>, names: &'k Names) -> (Shader<
 /// A walk over the keys of an attention or a weighted sum.
 pub(super) struct Walk<'a> {
     pub(in crate::wgsl) group: &'a Group,
-    /// The program of the scores or weights, with its value.
     pub(in crate::wgsl) program: (&'a Body, ValueId),
-    /// Bounds of the keys that rows see.
     pub(in crate::wgsl) limits: Vec<Limit>,
-    /// True if several workgroups share the keys.
     pub(in crate::wgsl) split: bool,
-    /// Vector width of buffers.
     pub(in crate::wgsl) buffer_lanes: u32,
 }
 
-/// The rows and keys of a workgroup.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'k> {
     pub(in crate::wgsl) batch: Val<'k>,
     pub(in crate::wgsl) row0: Val<'k>,
-    /// The range of the keys.
     pub(in crate::wgsl) key_begin: Val<'k>,
     pub(in crate::wgsl) key_end: Val<'k>,
-    /// A named -infinity.
     pub(in crate::wgsl) negative_infinity: Val<'k>,
 }
 
-/// Binds the rows and keys of this workgroup, for tiles of `rows` queries and steps of this many keys. If the last tile
-/// is `moved` inside, as those of cooperative matrices are, `first_row` is the first query that no other workgroup has.
+/// Binds this workgroup's rows and keys, for tiles of `rows` queries and steps of this many keys. If the last tile is
+/// `moved` inside, `first_row` is the first query that no other workgroup has.
 pub(super) fn locate<'k>(
     walk: &Walk<'_>,
     shader: &mut Shader<'k>,
@@ -316,7 +294,7 @@ pub(super) fn locate<'k>(
         let split_depth = shader.uniform(Uniform::SplitDepth);
         let part;
         if grows {
-            // The longest workgroups start first, so that short ones fill the gaps at the end.
+            // The longest workgroups start first; short ones fill the gaps.
             let splits = shader.uniform(Uniform::Splits);
             batch = b.bind("batch", id % batches);
             part = b.bind("part", id / batches % splits);
@@ -332,7 +310,7 @@ pub(super) fn locate<'k>(
         batch = b.bind("batch", id / tiles);
         let position = b.bind("position", id % tiles);
         if grows {
-            // Every other batch (by the aperiodic Thue-Morse sequence) starts with the longest work, which balances
+            // Every other batch (by the aperiodic Thue-Morse sequence) starts with the longest work, to balance
             // workgroups that share a compute unit.
             let forwards = b.bind("forwards", (batch.call("countOneBits", &[]) & 1).eq(1));
             row0 = b.bind(first, forwards.select(position, tiles - 1 - position) * rows);

@@ -1,10 +1,10 @@
-//! WGSL of pointwise operations, for scalars and for vectors of four, from the table of operations.
+//! WGSL of pointwise operations, for scalars and vectors of four, from the table of operations.
 //!
-//! If WGSL's own function may overflow, lose digits near zero, or leave NaN undefined, a helper function is called
-//! instead. Helpers that several operations share are in `texts`.
+//! If WGSL's own function may overflow, lose digits near zero, or leave NaN undefined, a helper is called instead.
+//! Helpers that several operations share are in `texts`.
 //!
 //! NaN is tested by its bits: `x != x` is false for NaN in some of naga's back ends, and drivers may assume that there
-//! are none.
+//! is none.
 
 mod texts;
 
@@ -31,7 +31,7 @@ pub struct Helpers {
 }
 
 impl Helpers {
-    /// Calls a helper, named without `fuse_`, and adds it to the shader, at the width of its first argument.
+    /// Calls a helper, named without `fuse_`, at the width of its first argument, and adds it to the shader.
     pub fn call<'k>(&mut self, name: &'static str, arguments: &[Val<'k>]) -> Val<'k> {
         let ty = arguments[0].ty();
         let lanes = ty.lanes();
@@ -83,7 +83,6 @@ impl Helpers {
         }
     }
 
-    /// The WGSL of a float or boolean operation: an expression or a call.
     fn written<'k>(
         &mut self,
         name: &'static str,
@@ -176,7 +175,7 @@ impl Helpers {
     }
 }
 
-/// The scalar type of a helper's result, from the `-> $T` in its source.
+/// Scalar type of a helper's result, from the `-> $T` in its source.
 fn result(name: &str) -> Scalar {
     let signature = match operations::function(name) {
         Some((signature, _)) => signature,
@@ -195,7 +194,6 @@ fn result(name: &str) -> Scalar {
     }
 }
 
-/// The value of a row of the operation table, with types of this width.
 fn operation<'k>(text: &str, ty: Ty, dtype: DType, operands: &[(char, Val<'k>)]) -> Val<'k> {
     let (arena, lanes) = (operands[0].1.arena(), operands[0].1.ty().lanes());
     let place = |place| match place {
@@ -207,31 +205,27 @@ fn operation<'k>(text: &str, ty: Ty, dtype: DType, operands: &[(char, Val<'k>)])
     arena.operation(text, &used, ty)
 }
 
-/// The library helper with this name.
 fn library(name: &str) -> &'static Helper {
     LIBRARY.iter().find(|helper| helper.name == name).expect("every function that is called stands in a table")
 }
 
-/// The source of an operation's function; with a fast body if fast functions are enabled.
+/// The source, with a fast body for fast math.
 fn function_text(name: &str, signature: &str, function: Function) -> String {
     let fast =
         function.fast.map(|text| format!("  if fuse_fast_math {{\n{}  }}\n", indented(text, 4))).unwrap_or_default();
     format!("fn fuse_{name}$S{signature} {{\n{fast}{}}}", indented(function.body, 2))
 }
 
-/// Reindents lines to `width`.
 fn indented(text: &str, width: usize) -> String {
     let lines = || text.lines().filter(|line| !line.trim().is_empty());
     let common = lines().map(|line| line.len() - line.trim_start().len()).min().unwrap_or(0);
     lines().fold(String::new(), |all, line| all + &" ".repeat(width) + &line[common..] + "\n")
 }
 
-/// Substitutes the types of a width in the source of a function.
 fn typed(text: &str, lanes: u32) -> String {
     filled(text, &|place| of_width(place, lanes))
 }
 
-/// The substitution of `$T`, `$U`, `$I`, `$B` and `$S` for this width.
 fn of_width(place: char, lanes: u32) -> Option<Cow<'static, str>> {
     match place {
         'T' => Some(vector_type(DType::F32, lanes).into()),
@@ -243,7 +237,6 @@ fn of_width(place: char, lanes: u32) -> Option<Cow<'static, str>> {
     }
 }
 
-/// Substitutes each `$` and the letter after it.
 fn filled<'t>(text: &str, place: &dyn Fn(char) -> Option<Cow<'t, str>>) -> String {
     let mut parts = text.split('$');
     let mut filled = String::with_capacity(text.len());
@@ -268,8 +261,8 @@ fn integer_text(texts: [&'static str; 2], dtype: DType) -> &'static str {
     texts[usize::from(dtype == DType::U32)]
 }
 
-/// `y`, with the divisors that WGSL leaves to the implementation replaced by 1, which gives its defined results:
-/// `x / 0 = x` and `i32::MIN / -1 = i32::MIN`.
+/// `y`, with 1 for divisors that WGSL leaves to the implementation, which gives its defined results: `x / 0 = x` and
+/// `i32::MIN / -1 = i32::MIN`.
 fn safe_divisor<'k>(dtype: DType, x: Val<'k>, y: Val<'k>) -> Val<'k> {
     let (arena, lanes) = (x.arena(), x.ty().lanes());
     let literal = |value: i32| match dtype {

@@ -16,23 +16,16 @@ use crate::{
     schedule::contraction::{MAX_PRODUCTS, sums_of},
 };
 
-/// The axes of a contraction's domain.
 #[derive(Clone, Copy)]
 pub(super) struct Axes<'k> {
-    /// Number of batch axes.
     pub batch: usize,
-    /// The number of rows of the result.
     pub rows: Val<'k>,
-    /// The number of columns of the result.
     pub columns: Val<'k>,
-    /// The reduced extent.
     pub depth: Val<'k>,
-    /// The number of products that share the left operand.
     pub products: u32,
 }
 
 impl<'k> Axes<'k> {
-    /// The axes of a group.
     pub(super) fn new(shader: &mut Shader<'k>, group: &Group, contraction: &Contraction) -> Self {
         Self::of_products(shader, group, contraction.rhs.len() as u32)
     }
@@ -48,24 +41,21 @@ impl<'k> Axes<'k> {
         self.rows.arena()
     }
 
-    /// For each product, the suffix of its names, which distinguishes products; empty for a single one.
+    /// Name suffix of each product; empty for a single one.
     pub(super) fn product_suffixes(&self) -> Vec<String> {
         if self.products == 1 { vec![String::new()] } else { (0..self.products).map(|p| p.to_string()).collect() }
     }
 
-    /// The accumulators of all products, as parameters.
     pub(super) fn accumulators(&self, ty: Ty) -> Vec<Val<'k>> {
         let names = self.product_suffixes().into_iter().map(|suffix| format!("sum{suffix}"));
         names.map(|name| self.arena().name(name, ty)).collect()
     }
 
-    /// The number of batches.
     pub(super) fn batches(&self, shader: &mut Shader<'k>) -> Val<'k> {
         let extents = (0..self.batch).map(|axis| shader.uniform(Uniform::Extent { axis: axis as u8 }));
         extents.reduce(|x, y| x * y).unwrap_or_else(|| self.arena().u32(1))
     }
 
-    /// Binds `b0 …`, the coordinates of a batch.
     pub(super) fn decode_batch(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, batch: Val<'k>) {
         let mut rest = batch;
         for axis in (0..self.batch).rev() {
@@ -80,7 +70,6 @@ impl<'k> Axes<'k> {
         }
     }
 
-    /// Binds batch, row and column of an element of the result, and the batch's coordinates.
     pub(super) fn decode_element(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, element: Val<'k>) -> [Val<'k>; 3] {
         let column = b.bind("column", element % self.columns);
         let row = b.bind("row", element / self.columns % self.rows);
@@ -89,28 +78,23 @@ impl<'k> Axes<'k> {
         [batch, row, column]
     }
 
-    /// The batch coordinates.
     pub(super) fn batch(&self) -> Vec<Val<'k>> {
         self.batch_names().into_iter().map(|name| self.arena().name(name, Ty::U32)).collect()
     }
 
-    /// The coordinates of an element in the batch.
     pub(super) fn at(&self, place: [Val<'k>; 2]) -> Vec<Val<'k>> {
         self.batch().into_iter().chain(place).collect()
     }
 
-    /// The names of the batch coordinates.
     pub(super) fn batch_names(&self) -> Vec<String> {
         (0..self.batch).map(|axis| format!("b{axis}")).collect()
     }
 
-    /// The batch coordinates as parameters.
     pub(super) fn batch_parameters(&self) -> Vec<(String, Ty)> {
         self.batch_names().into_iter().map(|name| (name, Ty::U32)).collect()
     }
 }
 
-/// The dtype of a contraction's accumulators.
 pub(super) fn sum_dtype(group: &Group, contraction: &Contraction) -> DType {
     match contraction.lhs.0.values[contraction.lhs.1].dtype {
         DType::F16 => DType::F32,
@@ -121,11 +105,10 @@ pub(super) fn sum_dtype(group: &Group, contraction: &Contraction) -> DType {
     }
 }
 
-/// Prefixes of right operands, distinct from names of batch coordinates.
 const RHS_PREFIXES: [&str; MAX_PRODUCTS] = ["w0_", "w1_", "w2_", "w3_", "w4_", "w5_", "w6_", "w7_"];
 
-/// The prefixes of all right operands. A single one is `b`, unless its program uses coordinates: batch coordinates are
-/// called `b0 …` as well.
+/// Prefixes of all right operands. A single one is `b`, unless its program uses coordinates, since batch coordinates
+/// are `b0 …`.
 pub(super) fn rhs_prefixes(contraction: &Contraction) -> Vec<&'static str> {
     let at_coordinates =
         |op: &ValueOp| matches!(op, ValueOp::Coordinate { .. } | ValueOp::Gather { .. } | ValueOp::Dequantize(_));
@@ -135,46 +118,42 @@ pub(super) fn rhs_prefixes(contraction: &Contraction) -> Vec<&'static str> {
     }
 }
 
-/// The epilogue of a contraction: pointwise operations applied to the accumulators before the store, `lanes` neighboring elements of
-/// a row at a time.
+/// Epilogue of a contraction: pointwise operations applied to the accumulators before the store, `lanes` neighbors of a
+/// row at a time.
 pub(super) struct Epilogue<'a, 'k> {
     operand: Operand<'a>,
     axes: Axes<'k>,
     sum: DType,
-    /// True if callers of `finish` load the epilogue's inputs before they know the accumulators.
+    /// True if inputs are loaded before the accumulators are known.
     preloaded: bool,
     /// The product whose values are stored, if each has its own function.
     product: Option<u8>,
-    /// The statements at the start of `finish`.
     first: Block<'k>,
 }
 
-/// The parameters of `finish` and `finish_each`: batch, batch coordinates, row and column.
+/// Parameters of `finish` and `finish_each`: batch, its coordinates, row and column.
 pub(super) fn place_parameters(axes: &Axes<'_>) -> Vec<(String, Ty)> {
     let named = |name: &str| (name.to_owned(), Ty::U32);
     std::iter::once(named("batch")).chain(axes.batch_parameters()).chain(["row", "column"].map(named)).collect()
 }
 
-/// Named values as parameters of a function.
 pub(super) fn parameters(values: &[Val<'_>]) -> impl Iterator<Item = (String, Ty)> {
     values.iter().map(|value| (value.to_string(), value.ty()))
 }
 
 impl<'a, 'k> Epilogue<'a, 'k> {
-    /// The epilogue of `group`, with inputs bound `buffer_lanes` wide.
     pub(super) fn new(group: &'a Group, axes: Axes<'k>, sum: DType, lanes: u32, buffer_lanes: u32) -> Self {
         let lane_axis = axes.batch + 1;
         let operand = Operand { group, body: &group.body, value: 0, prefix: "v", lanes, buffer_lanes, lane_axis };
         Self { operand, axes, sum, preloaded: false, product: None, first: Block::new() }
     }
 
-    /// Restricts the epilogue to a product whose function has its index as suffix; the group's body must not use the
+    /// Restricts the epilogue to a product, whose index is the function's suffix; the group's body must not use the
     /// others.
     pub(super) fn of_product(self, product: u8) -> Self {
         Self { product: Some(product), ..self }
     }
 
-    /// Inserts these statements at the start of `finish`.
     pub(super) fn after(self, first: Block<'k>) -> Self {
         Self { first, ..self }
     }
@@ -184,19 +163,17 @@ impl<'a, 'k> Epilogue<'a, 'k> {
         Self { preloaded: true, ..self }
     }
 
-    /// The value of an access for an element of the result.
     fn load(&self, shader: &mut Shader<'k>, access: u16, place: [Val<'k>; 2]) -> Val<'k> {
         let at: Vec<Option<Val<'k>>> = self.axes.at(place).into_iter().map(Some).collect();
         let offset = self.operand.offset(shader, access, &at);
         self.operand.load(shader, access, offset)
     }
 
-    /// The named value of an access.
     fn loaded(&self, access: u16, suffix: &str) -> Val<'k> {
         self.operand.named(self.axes.arena(), access, format!("x{access}{suffix}"))
     }
 
-    /// Loads the epilogue's inputs of an element, clamped to the result, into names that end in `suffix`.
+    /// Loads an element's inputs, clamped to the result, into names that end in `suffix`.
     pub(super) fn preload(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, place: [Val<'k>; 2], suffix: &str) {
         for access in self.operand.loads() {
             let name = self.declare_preload(shader, access);
@@ -205,8 +182,8 @@ impl<'a, 'k> Epilogue<'a, 'k> {
         }
     }
 
-    /// The name of the function that loads through an access. It is declared once, since an invocation has many
-    /// elements.
+    /// Declares the function that loads through an access once, since an invocation has many elements; returns its
+    /// name.
     fn declare_preload(&self, shader: &mut Shader<'k>, access: u16) -> String {
         let name = format!("preload_{access}");
         if shader.declares(&name) {
@@ -221,14 +198,13 @@ impl<'a, 'k> Epilogue<'a, 'k> {
         name
     }
 
-    /// The arguments of `finish` after the accumulators, for preloaded inputs.
     pub(super) fn preloaded_arguments(&self, suffix: &str) -> Vec<Val<'k>> {
         let loads = if self.preloaded { self.operand.loads() } else { vec![] };
         loads.into_iter().map(|access| self.loaded(access, suffix)).collect()
     }
 
     /// Declares `finish(batch, b0 …, row, column, sum)`, which stores the epilogue of neighboring accumulators (one per
-    /// product) if they are inside the result.
+    /// product) inside the result.
     pub(super) fn declare(&self, shader: &mut Shader<'k>) {
         let Operand { group, lanes, .. } = self.operand;
         let (axes, arena) = (&self.axes, shader.arena());
@@ -274,7 +250,7 @@ impl<'a, 'k> Epilogue<'a, 'k> {
     }
 }
 
-/// The element offset of a store in a permuted order that keeps rows of the output whole.
+/// Element offset of a store in a permuted order with whole output rows.
 fn strided<'k>(shader: &mut Shader<'k>, access: &KernelAccess, index: u16, at: &[Val<'k>], lanes: u32) -> Val<'k> {
     let mut offset = shader.uniform(Uniform::Offset { access: index });
     for (axis, &coordinate) in at.iter().enumerate() {
@@ -312,7 +288,6 @@ pub(super) fn declare_partial<'k>(shader: &mut Shader<'k>, axes: &Axes<'k>, sum:
     shader.function(Function { name: "finish".to_owned(), parameters, result: None, body });
 }
 
-/// Declares a function that calls `finish` for each of four columns.
 pub(super) fn declare_each<'k>(shader: &mut Shader<'k>, axes: &Axes<'k>, name: &str, sum: DType) {
     let (arena, sums) = (shader.arena(), axes.accumulators(Ty::of(sum, 4)));
     let [batch, row, column] = ["batch", "row", "column"].map(|name| arena.name(name, Ty::U32));
@@ -326,7 +301,6 @@ pub(super) fn declare_each<'k>(shader: &mut Shader<'k>, axes: &Axes<'k>, name: &
     shader.function(Function { name: name.to_owned(), parameters, result: None, body });
 }
 
-/// A call of `finish`, or of another function with its parameters.
 pub(super) fn finish_call<'k>(
     name: &str,
     axes: &Axes<'k>,

@@ -10,24 +10,20 @@ use crate::{
     operations::{BinaryOp, UnaryOp},
 };
 
-/// The operands of a body for one element of a kernel.
+/// Operands of a body for one element of a kernel.
 pub(super) trait ElementContext<'k> {
-    /// The value read through an access, of the body's width.
     fn load(&self, shader: &mut Shader<'k>, access: u16) -> Val<'k>;
-    /// The gather of an access with computed coordinates.
     fn gather(&self, shader: &mut Shader<'k>, access: u16) -> Gather<'_, 'k>;
-    /// The coordinate along an axis of the space as `u32`, of the body's width.
+    /// The `u32` coordinate along an axis of the space, of the body's width.
     fn coordinate(&self, shader: &mut Shader<'k>, axis: u8) -> Val<'k>;
-    /// The contraction's accumulator of a product.
     fn accumulator(&self, product: u8) -> Val<'k>;
-    /// The result of the reduction with this value number, of the body's width.
     fn reduced(&self, value: ValueId) -> Val<'k> {
         unreachable!("value {value} is a reduction, which only kernels that reduce rows have")
     }
 }
 
-/// Binds the values of `body`, `lanes` at a time, and returns them. Names start with `prefix`, so that several bodies
-/// can share a scope.
+/// Binds and returns the values of `body`, `lanes` at a time. Names start with `prefix`, so that bodies can share a
+/// scope.
 pub(super) fn emit<'k>(
     shader: &mut Shader<'k>,
     b: &mut Block<'k>,
@@ -50,7 +46,6 @@ pub(super) fn emit<'k>(
     values
 }
 
-/// The expression of one value, with operands from `operand`.
 pub(super) fn operation<'k>(
     shader: &mut Shader<'k>,
     body: &Body,
@@ -106,8 +101,8 @@ pub(super) fn operation<'k>(
     }
 }
 
-/// A float operation whose NaN drivers optimize away: with equal operands, with a literal 0, or of roots. Emitted as
-/// tests of bits, which they do not simplify.
+/// A float operation whose NaN drivers optimize away (equal operands, a literal 0, roots), as tests of bits, which they
+/// keep.
 fn guarded<'k>(
     shader: &mut Shader<'k>,
     body: &Body,
@@ -119,8 +114,7 @@ fn guarded<'k>(
     let is_negated = |x: ValueId, y: ValueId| matches!(body.values[x].op, ValueOp::Unary(UnaryOp::Neg, of) if of == y);
     let is_root = matches!(body.values[x].op, ValueOp::Unary(UnaryOp::Sqrt, _));
     let (name, of, sign) = match (op, zero(body, x), zero(body, y)) {
-        // SPIR-V leaves division by a constant 0 undefined, and drivers drop the result; division by a computed 0
-        // follows IEEE.
+        // SPIR-V leaves division by a constant 0 undefined, and drivers drop the result; a computed 0 follows IEEE.
         (BinaryOp::Div, _, Some(zero)) => {
             let infinity = literal(shader.arena(), Literal::Float(f64::INFINITY.copysign(zero)), DType::F32, lanes);
             return Some(operand(x) * infinity);
@@ -139,8 +133,8 @@ fn guarded<'k>(
     Some(if sign.is_sign_negative() { -value } else { value })
 }
 
-/// The value of `select(condition, x, y)` for a NaN operand, if the condition compares these two floats: drivers drop
-/// the NaN of such a minimum or maximum. `None` if the result cannot be NaN.
+/// The value of `select(condition, x, y)` for a NaN operand, if the condition compares these floats: drivers drop the
+/// NaN of such a minimum or maximum. `None` if the result cannot be NaN.
 fn smaller_or_larger(body: &Body, condition: ValueId, x: ValueId, y: ValueId) -> Option<ValueId> {
     let (comparison, unordered) = match body.values[condition].op {
         ValueOp::Unary(UnaryOp::Not, comparison) => (comparison, x),
@@ -180,7 +174,6 @@ fn coordinate<'k>(
     }
 }
 
-/// A literal of the given width.
 pub(super) fn literal(arena: &Arena, literal: Literal, dtype: DType, lanes: u32) -> Val<'_> {
     let scalar = match literal {
         Literal::Bool(x) => arena.literal(kernel::Literal::Bool(x)),

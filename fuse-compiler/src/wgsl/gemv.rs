@@ -1,8 +1,8 @@
-//! Kernels of products with few rows, or few results: invocations share the depth.
+//! Kernels of products with few rows or few results: invocations share the depth.
 //!
-//! They differ in how they read right operands: by value (`elements`, or `dot` with one group per result), or, for
-//! quantized weights, by whole words (`packed`), optionally multiplied as integers with 8-bit left operands (`int8`).
-//! `k_groups` has the layout of invocations and the sum over groups.
+//! They read right operands by value (`elements`, or `dot` with one group per result) or quantized weights by whole
+//! words (`packed`), optionally multiplied as integers with 8-bit left operands (`int8`). `k_groups` lays out
+//! invocations and sums over groups.
 
 mod dot;
 mod elements;

@@ -1,20 +1,20 @@
-//! Assigns work to workgroups and invocations: elements, tile, batch, and part of a sum.
+//! Assigns work to workgroups and invocations: elements, tile, batch, part of a sum.
 
 use fuse_artifact::{Uniform, schedule::Tile};
 
 use super::{epilogue::Axes, shader::Shader};
 use crate::kernel::{Block, IntoVal, Val};
 
-/// Height of the columns of tiles that are walked together, so that operands stay in cache.
+/// Height of columns of tiles walked together, to keep operands in cache.
 const SWIZZLE_ROWS: u32 = 8;
 
 /// [`SWIZZLE_ROWS`] for cooperative matrices, whose operands take half the cache.
 const MATRIX_SWIZZLE_ROWS: u32 = 16;
 
-/// Tile size from which swizzling is worth the divisions it costs.
+/// Tile size from which swizzling is worth its divisions.
 const SWIZZLED_TILE: u32 = 128 * 128;
 
-/// Binds the index of the workgroup, and returns from surplus workgroups.
+/// Binds the index; surplus workgroups return.
 pub(super) fn workgroups<'k>(shader: &mut Shader<'k>, b: &mut Block<'k>) -> Val<'k> {
     let workgroups = shader.uniform(Uniform::Workgroups);
     let id = b.bind("id", shader.workgroup_number());
@@ -22,7 +22,7 @@ pub(super) fn workgroups<'k>(shader: &mut Shader<'k>, b: &mut Block<'k>) -> Val<
     id
 }
 
-/// Binds the index of this invocation's unit of elements, and returns from invocations without one.
+/// Binds the index; invocations without a unit return.
 pub(super) fn units<'k>(shader: &Shader<'k>, b: &mut Block<'k>, workgroup: u32, units: Val<'k>) -> Val<'k> {
     let id = b.bind("id", shader.workgroup_number());
     let i = b.bind("i", id * workgroup + shader.local());
@@ -30,17 +30,12 @@ pub(super) fn units<'k>(shader: &Shader<'k>, b: &mut Block<'k>, workgroup: u32, 
     i
 }
 
-/// `lanes` neighboring elements of a row of the result.
 pub(super) struct ResultUnit<'k> {
-    /// The index of the unit.
     pub i: Val<'k>,
-    /// The number of units.
     pub units: Val<'k>,
-    /// The batch, the row in it, and the first column.
     pub batch: Val<'k>,
     pub row: Val<'k>,
     pub column: Val<'k>,
-    /// The row index over all batches.
     pub line: Val<'k>,
 }
 
@@ -62,8 +57,8 @@ pub(super) fn result_units<'k>(
     ResultUnit { i, units, batch, row, column, line }
 }
 
-/// Binds `batch` and `part` of a workgroup, for this many tiles per batch; `part` is its index among the workgroups
-/// that share sums.
+/// Binds `batch` and `part` of a workgroup, for this many tiles per batch; `part` is its index among those that share
+/// sums.
 pub(super) fn batch_and_part<'k>(
     shader: &mut Shader<'k>,
     b: &mut Block<'k>,
@@ -73,14 +68,13 @@ pub(super) fn batch_and_part<'k>(
 ) -> [Val<'k>; 2] {
     let batches = axes.batches(shader);
     let batch = b.bind("batch", id / tiles % batches);
-    // Browsers reject barriers in loops over a range that depends on a private variable, which may be nonuniform. So
-    // this is a separate value.
+    // A separate value: browsers reject barriers in loops over ranges that depend on private variables, which may be
+    // nonuniform.
     let part = b.bind("part", id / (tiles * batches));
     b.set(shader.split(), part);
     [batch, part]
 }
 
-/// Binds the range of depths of a part, `k_begin .. k_end`.
 pub(super) fn depth_of_part<'k>(
     shader: &mut Shader<'k>,
     b: &mut Block<'k>,
@@ -93,14 +87,12 @@ pub(super) fn depth_of_part<'k>(
     [begin, end]
 }
 
-/// Binds the whole range of depths, `k_begin .. k_end`.
 pub(super) fn whole_depth<'k>(b: &mut Block<'k>, axes: &Axes<'k>) -> [Val<'k>; 2] {
     let begin = b.bind("k_begin", axes.depth.arena().u32(0));
     let end = b.bind("k_end", axes.depth);
     [begin, end]
 }
 
-/// Binds the first row and column of a tile.
 pub(super) fn tile_origin<'k>(
     shader: &mut Shader<'k>,
     b: &mut Block<'k>,
@@ -122,7 +114,6 @@ pub(super) fn tile_origin<'k>(
     [row, column]
 }
 
-/// [`tile_origin`] for row-major tiles.
 pub(super) fn tile_origin_row_by_row<'k>(
     shader: &mut Shader<'k>,
     b: &mut Block<'k>,

@@ -1,8 +1,8 @@
 //! The loop over keys of tiled attentions and weighted sums.
 //!
 //! A step multiplies rows with its keys, computes weights from the products, and adds values by these weights. Operands
-//! pass through workgroup memory in slices. While one is multiplied, the next is loaded into registers: the products'
-//! in order, the values' in order, then those of the next step.
+//! pass through workgroup memory in slices. While one is multiplied, the next is loaded into registers, in the order of
+//! products and values, then of the next step.
 
 use super::{
     attention::Place,
@@ -12,17 +12,15 @@ use super::{
 };
 use crate::kernel::{Block, Val};
 
-/// A product of rows and keys.
 pub(super) struct Product<'k> {
     pub(super) lhs: ElementStage<'k>,
     pub(super) rhs: ElementStage<'k>,
     pub(super) depth: Val<'k>,
-    /// True if the whole left operand was loaded before the loop.
+    /// True if the whole left operand was loaded before.
     pub(super) resident: bool,
 }
 
 impl<'k> Product<'k> {
-    /// Loads the whole left operand, if it stays in workgroup memory.
     pub(super) fn load_resident(
         &self,
         shader: &mut Shader<'k>,
@@ -40,23 +38,21 @@ impl<'k> Product<'k> {
     }
 }
 
-/// Weights of a step: by sum, row of the invocation, and vector of four keys.
+/// A step's weights: by sum, row, and vector of four keys.
 pub(super) type Weights<'k> = Vec<Vec<Vec<Val<'k>>>>;
 
-/// The operands and sums of the loop.
 pub(super) struct KeyLoop<'k> {
     pub(super) row_tile: RowTile<'k>,
     pub(super) place: Place<'k>,
     pub(super) products: Vec<Product<'k>>,
     pub(super) products_type: SumsType,
-    /// The values and the accumulators of each sum.
     pub(super) values: Vec<(ElementStage<'k>, Sums<'k>)>,
     /// True if every depth is certainly nonzero. Otherwise products and values are not loaded ahead of each other.
     pub(super) has_depth: bool,
 }
 
 impl<'k> KeyLoop<'k> {
-    /// Writes the loop. `weigh` computes the weights from the products of the step that begins at a key.
+    /// Writes the loop. `weigh` computes a step's weights from its products.
     pub(super) fn walk(
         &self,
         shader: &mut Shader<'k>,
@@ -75,7 +71,6 @@ impl<'k> KeyLoop<'k> {
         });
     }
 
-    /// Loads the slices of a product that begin at a depth, for the keys from `first` on.
     fn fetch_product(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, i: usize, [depth, first]: [Val<'k>; 2]) {
         let Product { lhs, rhs, resident, .. } = &self.products[i];
         rhs.fetch(shader, b, [depth, first]);
@@ -84,12 +79,10 @@ impl<'k> KeyLoop<'k> {
         }
     }
 
-    /// Loads the first slice of a sum's values of a step.
     fn fetch_values(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, sum: usize, k0: Val<'k>) {
         self.values[sum].0.fetch(shader, b, [k0, k0.arena().u32(0)]);
     }
 
-    /// The products of rows and of a step's keys.
     fn multiply(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, i: usize, k0: Val<'k>) -> Sums<'k> {
         let Product { lhs, rhs, depth, resident } = &self.products[i];
         let (step, row0, zero) = (self.row_tile.shape.depth_step, self.place.row0, shader.u32(0));
@@ -119,7 +112,7 @@ impl<'k> KeyLoop<'k> {
         sums
     }
 
-    /// Adds the values of a step to a sum, by weights that pass through workgroup memory one vector of keys at a time.
+    /// Adds a step's values to a sum, by weights that pass through workgroup memory one vector of keys at a time.
     fn add_values(
         &self,
         shader: &mut Shader<'k>,

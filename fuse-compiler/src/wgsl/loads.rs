@@ -1,4 +1,4 @@
-//! Loads of one or four values through an access, and loads at computed coordinates.
+//! Loads of one or four values through an access, and at computed coordinates.
 
 use fuse_artifact::{Size, Uniform};
 
@@ -9,25 +9,22 @@ use crate::{
     schedule::layout::Along,
 };
 
-/// A load of neighboring elements through an access.
 pub(super) struct Load<'a> {
-    /// The access.
     pub access: &'a KernelAccess,
-    /// The axis of the space along which four lanes lie.
     pub lane_axis: u8,
-    /// The movement of the access along `lane_axis`.
     pub along: Along,
-    /// Index of the access in its kernel.
     pub index: u16,
-    /// Vector width of its buffer, 1 or 4.
+    /// Vector width, 1 or 4.
     pub buffer_lanes: u32,
 }
 
 impl Load<'_> {
-    /// `lanes` values, the first at element `offset`, without the lane's own step.
+    /// `lanes` values from element `offset`, without the lane's own step.
     ///
-    /// # Invariant For four lanes, `offset` must be a multiple of 4 if the access is contiguous (the variant requires
-    /// it). `last_lane` is the last lane that exists, so that strided reads stay in bounds.
+    /// # Invariant
+    ///
+    /// For four lanes of a contiguous access, `offset` must be a multiple of 4 (the variant requires it). `last_lane`
+    /// is the last lane that exists, so that strided reads stay in bounds.
     pub(super) fn read<'k>(
         &self,
         shader: &mut Shader<'k>,
@@ -39,7 +36,7 @@ impl Load<'_> {
         from_storage(self.access.dtype, stored)
     }
 
-    /// As [`read`](Self::read), with the buffer's type.
+    /// As [`read`](Self::read), in the buffer's type.
     pub(super) fn stored<'k>(
         &self,
         shader: &mut Shader<'k>,
@@ -57,7 +54,7 @@ impl Load<'_> {
         }
     }
 
-    /// Four neighbors, or one element broadcast, by the stride.
+    /// Four neighbors or one broadcast element, by the stride.
     fn whole_or_one<'k>(&self, shader: &mut Shader<'k>, buffer: Val<'k>, offset: Val<'k>) -> Val<'k> {
         let stride = shader.uniform(Uniform::Stride { access: self.index, axis: self.lane_axis });
         let at = shader.arena().name("at", Ty::U32);
@@ -65,7 +62,6 @@ impl Load<'_> {
         self.call(shader, &[("at", offset)], value)
     }
 
-    /// Four separate reads, `stride` elements apart.
     fn strided<'k>(
         &self,
         shader: &mut Shader<'k>,
@@ -81,7 +77,6 @@ impl Load<'_> {
         self.call(shader, &[("at", offset), ("last", last_lane)], value)
     }
 
-    /// A call of a function with these arguments that returns `value`, declared once.
     fn call<'k>(&self, shader: &mut Shader<'k>, arguments: &[(&str, Val<'k>)], value: Val<'k>) -> Val<'k> {
         let name = format!("load_{}_{}", self.index, self.lane_axis);
         if shader.declares(&name) {
@@ -99,21 +94,17 @@ impl Load<'_> {
 
 /// A gather: a load at computed coordinates, lane by lane.
 pub(super) struct Gather<'a, 'k> {
-    /// The access.
     pub access: &'a KernelAccess,
-    /// Vector width of its buffer, 1 or 4.
     pub buffer_lanes: u32,
-    /// The element offset without computed coordinates.
     pub offset: Val<'k>,
-    /// For each lane, the term it adds to the offset; empty if all lanes start at the same element.
+    /// Per lane, its term of the offset; empty if all start at the same element.
     pub steps: Vec<Val<'k>>,
-    /// Index of the access in its kernel.
     pub index: u16,
 }
 
 impl<'k> Gather<'_, 'k> {
     /// `lanes` values: for each, the element at the offset plus each coordinate of `at` (view axes and `i32` values of
-    /// the same width) times the stride of its view axis.
+    /// the same width) times its view axis' stride.
     pub(super) fn read(&self, shader: &mut Shader<'k>, at: &[(u8, Val<'k>)], lanes: u32) -> Val<'k> {
         let KernelAccess { access, dtype, .. } = self.access;
         let buffer = shader.buffer(access.slot, *dtype, self.buffer_lanes, false);
@@ -128,7 +119,7 @@ impl<'k> Gather<'_, 'k> {
         from_storage(*dtype, stored)
     }
 
-    /// The element offset of each lane. `several` is true if more than one coordinate of the view is computed.
+    /// Element offset of each lane. `several` is true if more than one view coordinate is computed.
     pub(super) fn offsets(
         &self,
         shader: &mut Shader<'k>,
@@ -147,8 +138,8 @@ impl<'k> Gather<'_, 'k> {
         (0..lanes).map(one).collect()
     }
 
-    /// The stride along an axis of the view. If the view is empty along an axis that the kernel walks, nothing is read.
-    /// A computed coordinate along an empty axis is 0; `several` of them may be far from 0 along others.
+    /// Stride along a view axis. If the view is empty along an axis that the kernel walks, nothing is read. A computed
+    /// coordinate along an empty axis is 0; `several` of them may be far from 0 along others.
     pub(super) fn stride(&self, shader: &mut Shader<'k>, view_axis: u8, several: bool) -> Val<'k> {
         let may_be_empty = |size: &Size| size.as_constant().is_none_or(|extent| extent == 0);
         if several && self.access.access.view.iter().any(may_be_empty) {
@@ -158,7 +149,7 @@ impl<'k> Gather<'_, 'k> {
     }
 }
 
-/// One element of a buffer that is bound as vectors of this width.
+/// An element of a buffer bound as vectors of this width.
 pub(super) fn element<'k>(buffer: Val<'k>, buffer_lanes: u32, offset: Val<'k>) -> Val<'k> {
     if buffer_lanes == 1 { buffer.at(offset) } else { buffer.at(offset / buffer_lanes).at(offset % buffer_lanes) }
 }

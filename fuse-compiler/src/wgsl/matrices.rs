@@ -1,8 +1,7 @@
-//! Cooperative matrices of attentions and weighted sums: a subgroup's places and rows, the walk over the keys, and the
-//! two kinds of product.
+//! Cooperative matrices of attentions and weighted sums.
 //!
-//! Matrices are stored to strips of workgroup memory, where invocations access their elements. There, four neighboring
-//! invocations each have four neighboring elements of a row, of two rows of every matrix.
+//! Matrices are stored to strips of workgroup memory, where invocations access their elements: four neighbors each have
+//! four neighboring elements of a row, of two rows of every matrix.
 
 use fuse_artifact::{
     Size,
@@ -16,23 +15,18 @@ use super::{
 };
 use crate::kernel::{Arena, Block, Order, Role, Scalar, Ty, Val};
 
-/// Rows, columns and depth of the matrices.
 pub(super) const SIZE: u32 = AttentionCoopMatrix::SIZE;
-/// Vectors of four of a matrix.
 const VECTORS: u32 = AttentionCoopMatrix::VECTORS;
 
-/// Rows of a matrix in which an invocation has a vector, [`HALF_ROWS`] apart.
+/// Rows of a matrix with a vector of an invocation, [`HALF_ROWS`] apart.
 pub(super) const HALVES: usize = 2;
-/// Rows of a half.
 const HALF_ROWS: u32 = SIZE / HALVES as u32;
 
-/// Vectors of a half of a matrix.
 const HALF_VECTORS: u32 = VECTORS / HALVES as u32;
 
-/// Vectors of a row of the matrix on a strip.
+/// Vectors of a matrix row on a strip.
 const STRIP_LINE: u32 = SIZE / LANES;
 
-/// Matrices by rows and columns.
 pub(super) type Matrices<'k> = Vec<Vec<Val<'k>>>;
 
 fn matrices<'k>([rows, columns]: [u32; 2], mut matrix: impl FnMut(u32, u32) -> Val<'k>) -> Matrices<'k> {
@@ -45,28 +39,22 @@ const fn factor(role: Role) -> Ty {
 
 const SUM: Ty = Ty::matrix(SIZE, Scalar::F32, Role::C);
 
-/// The indices of an invocation and its subgroup.
 pub(super) struct Places<'k> {
-    /// Index of the invocation in its subgroup.
     pub lane: Val<'k>,
-    /// First column of the invocation's vectors in a matrix.
     pub lane_column: Val<'k>,
     lane_row: Val<'k>,
-    /// The subgroup's first row.
     part_row: Val<'k>,
-    /// The array of strips, the subgroup's first one, and the invocation's first vector on that.
+    /// The array of strips, the subgroup's first, and the invocation's first vector there.
     strips: Val<'k>,
     strip: Val<'k>,
     strip_lane: Val<'k>,
-    /// The subgroup's first weights, and the invocation's, in an array of weights.
     part_weights: Val<'k>,
     weight_lane: Val<'k>,
-    /// Stride of rows of weights, in vectors.
     weight_line: u32,
 }
 
 impl<'k> Places<'k> {
-    /// Binds the indices for subgroups of `rows` rows and `count` strips, with `keys` keys per step.
+    /// Binds the indices for subgroups of `rows` rows and `count` strips.
     pub(super) fn bind(
         shader: &Shader<'k>,
         b: &mut Block<'k>,
@@ -97,28 +85,23 @@ impl<'k> Places<'k> {
         }
     }
 
-    /// The row of this invocation's vector in a half of the `r`-th matrix.
     pub(super) fn row(&self, r: usize, half: usize) -> Val<'k> {
         self.part_row + (r as u32 * SIZE + half as u32 * HALF_ROWS) + self.lane_row
     }
 
-    /// The keys of this invocation's vectors, in the `m`-th matrix of the step from `k0` on.
     pub(super) fn key(&self, k0: Val<'k>, m: usize) -> Val<'k> {
         k0 + m as u32 * SIZE + self.lane_column
     }
 
-    /// This invocation's weights of a half of a matrix, in an array of weights.
     pub(super) fn weights(&self, array: Val<'k>, [r, m, half]: [usize; 3]) -> Val<'k> {
         let row = r as u32 * SIZE + half as u32 * HALF_ROWS;
         array.at(self.weight_lane + (row * self.weight_line + m as u32 * SIZE / LANES))
     }
 
-    /// This invocation's vector of a half of the matrix on one of its subgroup's strips.
     pub(super) fn on_strip(&self, strip: usize, half: usize) -> Val<'k> {
         self.strips.at(self.strip_lane + (strip as u32 * VECTORS + half as u32 * HALF_VECTORS))
     }
 
-    /// Stores matrices to the subgroup's strips.
     pub(super) fn put_on_strips(&self, b: &mut Block<'k>, matrices: impl IntoIterator<Item = Val<'k>>) {
         for (i, matrix) in (0..).zip(matrices) {
             self.strips.matrix_at(self.strip + i * VECTORS, STRIP_LINE, Order::RowMajor).store(b, matrix);
@@ -126,12 +109,11 @@ impl<'k> Places<'k> {
         b.workgroup_barrier();
     }
 
-    /// The vector on the subgroup's first strip.
     pub(super) fn take_sums(&self) -> Val<'k> {
         self.strips.matrix_at(self.strip, STRIP_LINE, Order::RowMajor).load(SUM)
     }
 
-    /// Passes matrices through the strips, one of each operand at a time.
+    /// Passes matrices through the strips, one per operand at a time.
     pub(super) fn read(
         &self,
         b: &mut Block<'k>,
@@ -141,7 +123,7 @@ impl<'k> Places<'k> {
         for r in 0..operands[0].len() {
             for c in 0..operands[0][r].len() {
                 if r + c > 0 {
-                    // The previous matrices were read from the same strips.
+                    // Previous matrices were read from these strips.
                     b.workgroup_barrier();
                 }
                 self.put_on_strips(b, operands.iter().map(|matrices| matrices[r][c]));
@@ -150,8 +132,8 @@ impl<'k> Places<'k> {
         }
     }
 
-    /// Passes accumulators to the epilogue; `rows` are an invocation's rows with the factors of their sums, if any.
-    /// Rows before `first_row` belong to the previous tiles.
+    /// Passes accumulators to the epilogue; `rows` are an invocation's rows with their sums' factors, if any. Rows
+    /// before `first_row` belong to the previous tiles.
     pub(super) fn store(
         &self,
         b: &mut Block<'k>,
@@ -183,7 +165,6 @@ impl<'k> Places<'k> {
         })
     }
 
-    /// Adds the products of a subgroup's weights, which lie in an array, and the values of a slice to sums.
     pub(super) fn multiply_values(
         &self,
         b: &mut Block<'k>,
@@ -210,18 +191,18 @@ impl<'k> Places<'k> {
     }
 }
 
-/// The matrix of a slice at these lines and elements of lines, in matrices.
+/// A slice's matrix at these lines and elements, counted in matrices.
 fn of_slice<'k>(slice: &LineStage<'k>, [line, element]: [u32; 2], order: Order) -> Val<'k> {
     let stride = slice.extents.line_vectors();
     slice.array.matrix_at(line * SIZE * stride + element * SIZE / LANES, stride, order).load(factor(Role::B))
 }
 
-/// Declares accumulators, `rows` by `columns` matrices `{name}{r}_{c}`.
+/// Declares accumulators `{name}{r}_{c}`.
 pub(super) fn declare_sums<'k>(arena: &'k Arena, b: &mut Block<'k>, name: &str, counts: [u32; 2]) -> Matrices<'k> {
     matrices(counts, |r, c| b.var(format!("{name}{r}_{c}"), arena.construct(SUM, &[])))
 }
 
-/// The products of a subgroup's rows and the keys of a slice, matrices `{name}{r}_{m}`.
+/// Products of a subgroup's rows and a slice's keys, matrices `{name}{r}_{m}`.
 pub(super) fn multiply_keys<'k>(
     b: &mut Block<'k>,
     slice: &LineStage<'k>,
@@ -245,7 +226,6 @@ pub(super) fn multiply_keys<'k>(
     products
 }
 
-/// The keys that a workgroup walks over in steps.
 pub(super) struct Keys<'k> {
     count: Val<'k>,
     step: u32,
@@ -254,18 +234,16 @@ pub(super) struct Keys<'k> {
 }
 
 impl<'k> Keys<'k> {
-    /// Binds the last of `count` keys, of this size, if it is needed.
     pub(super) fn bind(b: &mut Block<'k>, (count, size): (Val<'k>, &Size), step: u32) -> Self {
         let last = (!is_multiple(size, step)).then(|| b.bind("last_key", count - 1));
         Self { count, step, last }
     }
 
-    /// How slices of keys follow each other.
     pub(super) fn advance(&self) -> Advance<'k> {
         self.last.map_or(Advance::Lines, Advance::Clamped)
     }
 
-    /// Walks over the keys. While a step multiplies, the next slices of `ahead` are on their way into registers.
+    /// Walks over the keys. While a step multiplies, the next slices of `ahead` are loaded into registers.
     pub(super) fn walk(&self, b: &mut Block<'k>, ahead: &[LineStage<'k>], step: impl FnOnce(&mut Block<'k>, Val<'k>)) {
         let [begin, end] = ["key_begin", "key_end"].map(|name| self.count.arena().name(name, Ty::U32));
         let fetch = |b: &mut Block<'k>, first| ahead.iter().for_each(|slice| slice.fetch(b, first));
@@ -288,7 +266,6 @@ impl<'k> Keys<'k> {
         lane_coordinates(first, LANES, true).lt(self.count.splat(LANES))
     }
 
-    /// True if the step from `k0` on is partial.
     pub(super) fn end_in(&self, k0: Val<'k>) -> Val<'k> {
         (k0 + self.step).gt(self.count)
     }

@@ -1,8 +1,7 @@
-//! Identifiers of a shader: unique, never reserved, and equal for kernels with the same computation.
+//! Identifiers of a shader: unique, never reserved, equal for kernels with the same computation.
 //!
-//! Buffers are named by their role in the kernel and its order, not by their names in the program. Kernels that differ
-//! only in tensor bindings, such as those of a network's layers, thus share one shader.
-//! [`fuse_artifact::Pass::bindings`] maps names to tensors.
+//! Buffers are named by role and order in the kernel. Kernels that differ only in tensor bindings, such as a network's
+//! layers, thus share one shader. [`fuse_artifact::Pass::bindings`] maps names to tensors.
 
 use fuse_artifact::{Slot, Uniform};
 
@@ -12,12 +11,12 @@ use crate::{fusion::Group, kernel::print::Dialect};
 pub struct Names {
     reads: Vec<Slot>,
     writes: Vec<Slot>,
-    /// The syntax of the kernel's shaders.
+    /// Syntax of the kernel's shaders.
     pub dialect: Dialect,
 }
 
 impl Names {
-    /// The names for the kernel of a group, whose shaders have this syntax.
+    /// Names for a group's kernel with this syntax.
     pub fn new(group: &Group, dialect: Dialect) -> Self {
         let distinct = |slots: &mut dyn Iterator<Item = Slot>, known: &[Slot]| {
             let mut found: Vec<Slot> = vec![];

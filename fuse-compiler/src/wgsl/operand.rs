@@ -16,27 +16,20 @@ use crate::{
     schedule::layout::{Along, along},
 };
 
-/// An operand. The buffers of a contraction's inputs are bound with this width wherever 16-byte loads are used.
+/// An operand of a contraction. Its buffers have this width wherever 16-byte loads are used.
 #[derive(Clone)]
 pub(super) struct Operand<'a> {
-    /// The group.
     pub group: &'a Group,
-    /// The operand's prologue.
     pub body: &'a Body,
-    /// The value of the prologue.
     pub value: ValueId,
-    /// The prefix of its names, unique in the shader.
+    /// Prefix of its names, unique in the shader.
     pub prefix: &'static str,
-    /// Elements per load.
     pub lanes: u32,
-    /// Vector width of buffers.
     pub buffer_lanes: u32,
-    /// The axis of the operand's space along which lanes lie.
     pub lane_axis: usize,
 }
 
 impl<'a> Operand<'a> {
-    /// An operand of a contraction, bound as vectors of four, with lanes along the second of its two axes.
     pub(super) fn by_vectors(
         group: &'a Group,
         &(ref body, value): &'a (Body, ValueId),
@@ -46,7 +39,6 @@ impl<'a> Operand<'a> {
         Self { group, body, value, prefix, lanes, buffer_lanes: LANES, lane_axis: group.shape.len() - 1 }
     }
 
-    /// The accesses that the operand reads at coordinates of the domain.
     pub(super) fn loads(&self) -> Vec<u16> {
         let mut found: Vec<u16> = self
             .body
@@ -66,8 +58,8 @@ impl<'a> Operand<'a> {
         along(&self.group.accesses[usize::from(access)], axis)
     }
 
-    /// The element offset of an access at coordinates `at`, one per axis of its space including the batch. Axes with
-    /// `None` are left out.
+    /// Element offset of an access at coordinates `at`, one per axis of its space with the batch. `None` axes are left
+    /// out.
     pub(super) fn offset<'k>(&self, shader: &mut Shader<'k>, access: u16, at: &[Option<Val<'k>>]) -> Val<'k> {
         let start = shader.uniform(Uniform::Offset { access });
         at.iter().enumerate().fold(start, |offset, (axis, coordinate)| match coordinate {
@@ -76,7 +68,7 @@ impl<'a> Operand<'a> {
         })
     }
 
-    /// An offset plus the contribution of a coordinate; unchanged if the access does not move.
+    /// An offset moved by a coordinate; unchanged if the access does not move.
     pub(super) fn advance<'k>(
         &self,
         shader: &mut Shader<'k>,
@@ -94,8 +86,8 @@ impl<'a> Operand<'a> {
         }
     }
 
-    /// True if an access that broadcasts along the rows may move along them at launch, because batches of one row are
-    /// folded into rows.
+    /// True if an access that broadcasts along the rows may move along them at launch, which folds batches of one row
+    /// into rows.
     fn may_fold(&self, access: u16, axis: usize) -> bool {
         let GroupKind::Contraction(_) = self.group.kind else { return false };
         let access = &self.group.accesses[usize::from(access)].access;
@@ -104,17 +96,14 @@ impl<'a> Operand<'a> {
         axis == batch && access.space != Space::Rhs && !along_lanes && access.axes[..batch].iter().any(Option::is_some)
     }
 
-    /// The load of an access at an element offset.
     pub(super) fn load<'k>(&self, shader: &mut Shader<'k>, access: u16, offset: Val<'k>) -> Val<'k> {
         self.access(access).read(shader, offset, self.lanes, None)
     }
 
-    /// [`load`](Self::load) with the buffer's type.
     pub(super) fn load_stored<'k>(&self, shader: &mut Shader<'k>, access: u16, offset: Val<'k>) -> Val<'k> {
         self.access(access).stored(shader, offset, self.lanes, None)
     }
 
-    /// The buffer of an access.
     pub(super) fn buffer<'k>(&self, shader: &mut Shader<'k>, access: u16) -> Val<'k> {
         let access = &self.group.accesses[usize::from(access)];
         shader.buffer(access.access.slot, access.dtype, self.buffer_lanes, false)
@@ -130,7 +119,6 @@ impl<'a> Operand<'a> {
         }
     }
 
-    /// Computes the prologue at these coordinates from the values of its accesses.
     pub(super) fn value<'k>(
         &self,
         shader: &mut Shader<'k>,
@@ -146,23 +134,19 @@ impl<'a> Operand<'a> {
         values[self.value]
     }
 
-    /// The named value of an access.
     pub(super) fn named<'k>(&self, arena: &'k Arena, access: u16, name: impl Into<String>) -> Val<'k> {
         arena.name(name, Ty::of(self.group.accesses[usize::from(access)].dtype, self.lanes))
     }
 
-    /// The value of an access that [`load`] bound.
     pub(super) fn loaded<'k>(&self, arena: &'k Arena, access: u16) -> Val<'k> {
         self.named(arena, access, format!("{}_x{access}", self.prefix))
     }
 }
 
-/// An element of one of a contraction's spaces.
 pub(super) struct OperandPlace<'a, 'k> {
     pub(super) operand: &'a Operand<'a>,
     pub(super) loaded: &'a dyn Fn(u16) -> Val<'k>,
     pub(super) at: &'a [Val<'k>],
-    /// The contraction's accumulators, one per product.
     pub(super) accumulators: &'a [Val<'k>],
 }
 
@@ -179,7 +163,7 @@ impl<'k> ElementContext<'k> for OperandPlace<'_, 'k> {
         let mut steps = vec![];
         if kernel_access.access.axes.iter().any(Option::is_some) {
             for (axis, &coordinate) in self.at.iter().enumerate() {
-                // Coordinates outside the operand, of lanes masked later, read its last elements.
+                // Lanes outside the operand, masked later, read its last elements.
                 let extent = shader.uniform(Uniform::Extent { axis: domain_axis(group, space, axis) });
                 let last = if axis == lane_axis { lanes } else { 1 };
                 let stride = shader.uniform(Uniform::Stride { access, axis: axis as u8 });
@@ -202,8 +186,8 @@ impl<'k> ElementContext<'k> for OperandPlace<'_, 'k> {
     }
 }
 
-/// The domain axis of an axis of a space: batch axes, M, N, K of a contraction; batch axes, M, E, N, D of an attention,
-/// and F of a weighted sum.
+/// Domain axis of a space's axis: batch axes, then M, N, K of a contraction; M, E, N, D of an attention, and F of a
+/// weighted sum.
 fn domain_axis(group: &Group, space: Space, axis: usize) -> u8 {
     let rank = group.shape.len();
     let (rows, columns, inner, depth) = (rank - 2, rank - 1, rank, rank + 1);
@@ -220,7 +204,7 @@ fn domain_axis(group: &Group, space: Space, axis: usize) -> u8 {
     domain_axis as u8
 }
 
-/// The value of an operand at the coordinates `at`, after its prologue: calls a function that is declared once.
+/// An operand's value at `at`, after its prologue: calls a function declared once.
 pub(super) fn read<'k>(shader: &mut Shader<'k>, operand: &Operand<'_>, at: &[Val<'k>]) -> Val<'k> {
     let name = format!("{}_read", operand.prefix.trim_end_matches('_'));
     let ty = Ty::of(operand.body.values[operand.value].dtype, operand.lanes);
@@ -239,7 +223,6 @@ pub(super) fn read<'k>(shader: &mut Shader<'k>, operand: &Operand<'_>, at: &[Val
     shader.arena().call(name, at, ty)
 }
 
-/// Binds the values that an operand reads through `accesses`.
 pub(super) fn load<'k>(
     shader: &mut Shader<'k>,
     b: &mut Block<'k>,

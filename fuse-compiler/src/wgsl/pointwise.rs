@@ -39,12 +39,11 @@ pub fn pointwise(group: &Group, names: &Names, scheduled: &ScheduleSpec) -> Pass
     shader.finish(Grid::Elements { per_workgroup: workgroup * schedule.lanes }, workgroup)
 }
 
-/// The number of vectors of `lanes` for `count` elements.
 fn in_vectors(count: Val<'_>, lanes: u32) -> Val<'_> {
     if lanes == 1 { count } else { (count + (lanes - 1)) / lanes }
 }
 
-/// Binds `c0 …`, the coordinates of the (first) element of the `i`-th unit along the remaining axes.
+/// Binds `c0 …`, coordinates of the `i`-th unit's first element along the remaining axes.
 fn decode<'k>(shader: &mut Shader<'k>, b: &mut Block<'k>, schedule: Pointwise, i: Val<'k>) -> Vec<Val<'k>> {
     let last = schedule.rank.max(1) - 1;
     let lanes = |axis: u8| if axis == last { schedule.lanes } else { 1 };
@@ -66,7 +65,6 @@ fn decode<'k>(shader: &mut Shader<'k>, b: &mut Block<'k>, schedule: Pointwise, i
 struct PointwisePlace<'a, 'k> {
     group: &'a Group,
     schedule: Pointwise,
-    /// Its index.
     i: Val<'k>,
     coordinates: Vec<Val<'k>>,
 }
@@ -76,7 +74,6 @@ impl<'k> PointwisePlace<'_, 'k> {
         self.schedule.rank.saturating_sub(1)
     }
 
-    /// The last lane that exists.
     fn last_lane(&self, shader: &mut Shader<'k>) -> Val<'k> {
         let last = self.last_axis();
         shader.uniform(Uniform::Extent { axis: last }) - 1 - self.coordinates[usize::from(last)]
@@ -132,7 +129,7 @@ impl<'k> ElementContext<'k> for PointwisePlace<'_, 'k> {
     }
 
     fn coordinate(&self, _: &mut Shader<'k>, axis: u8) -> Val<'k> {
-        // The domain is fixed if coordinates are values: its axes are the schedule's, aligned at the end.
+        // The domain is fixed: its axes are the schedule's, aligned at the end.
         let axis = axis + self.schedule.rank - self.group.shape.len() as u8;
         lane_coordinates(self.coordinates[usize::from(axis)], self.schedule.lanes, axis == self.last_axis())
     }

@@ -1,7 +1,7 @@
 //! Dequantizes single values at any coordinates.
 //!
-//! A shader that reads a quantized tensor has functions for it, named by its parameter's index. Products have faster
-//! ways to read whole words (`tiles`, `gemv`), which share the function of the scales.
+//! A shader that reads a quantized tensor has functions for it, named by its parameter's index. Products read whole
+//! words instead (`tiles`, `gemv`), but share the function of the scales.
 
 use fuse_artifact::{DType, Packing, Slot};
 
@@ -14,18 +14,14 @@ use crate::{
     kernel::{Block, Function, Scalar, Ty, Val},
 };
 
-/// A quantized value of a body with its gathers.
 pub(super) struct Quantized<'a, 'k> {
-    /// The value.
     pub value: &'a Dequantize,
-    /// The words.
     pub words: Gather<'a, 'k>,
-    /// The scales.
     pub scales: Gather<'a, 'k>,
 }
 
 impl<'k> Quantized<'_, 'k> {
-    /// `lanes` values: `index` is the coordinate along the packed axis, `at` are computed coordinates along other axes.
+    /// `lanes` values: `index` is the coordinate along the packed axis, `at` are computed ones along others.
     pub(super) fn read(&self, shader: &mut Shader<'k>, index: Val<'k>, at: &[(u8, Val<'k>)], lanes: u32) -> Val<'k> {
         let Dequantize { param, packing, axis, ref group, .. } = *self.value;
         declare_scales(shader, param, self.scales.buffer_lanes);
@@ -46,7 +42,7 @@ impl<'k> Quantized<'_, 'k> {
     }
 }
 
-/// Declares `scale_{param}(at)`: scale and offset of a group.
+/// Declares `scale_{param}(at)`: a group's scale and offset.
 fn declare_scales(shader: &mut Shader<'_>, param: u16, buffer_lanes: u32) {
     let name = format!("scale_{param}");
     if !shader.declares(&name) {
@@ -69,7 +65,7 @@ fn declare_scales(shader: &mut Shader<'_>, param: u16, buffer_lanes: u32) {
 }
 
 /// Declares `dequantize_{param}(words, words_step, scales, scales_step, index, group)`: the value at `index` along the
-/// packed axis, where words and scales start at these offsets and have these strides.
+/// packed axis. Words and scales start at these offsets, with these strides.
 fn declare_values(shader: &mut Shader<'_>, param: u16, packing: Packing, buffer_lanes: u32) {
     let name = format!("dequantize_{param}");
     if !shader.declares(&name) {
@@ -91,7 +87,7 @@ fn declare_values(shader: &mut Shader<'_>, param: u16, packing: Packing, buffer_
             let low = b.bind("low", low);
             let next = element(buffer, buffer_lanes, first + (bit / 32 + 1).min(last) * words_step);
             let next = b.bind("next", next);
-            // Two shifts, because a shift by 32 has no effect.
+            // Two shifts: a shift by 32 has no effect.
             low | ((next << 1) << (arena.u32(31) - bit % 32))
         };
         let packed = b.bind("packed", packed);

@@ -1,4 +1,4 @@
-//! Rank-one updates: at each depth an invocation accumulates the products of its rows' values and its columns' values.
+//! Rank-one updates: at each depth an invocation accumulates the products of its rows' and its columns' values.
 
 use super::{
     epilogue::{multiply_add, parameters},
@@ -6,10 +6,10 @@ use super::{
 };
 use crate::kernel::{Block, Function, Ty, Val};
 
-/// Number of accumulators from which the order of additions is controlled one by one.
+/// Accumulators from which additions are ordered one by one.
 const SUMS_IN_ORDER: u32 = 64;
 
-/// Declares a structure of accumulators, and a function that adds products to it ([`structure`], [`function`]).
+/// Declares a structure of accumulators and its update ([`structure`], [`function`]).
 pub(super) fn declare<'k>(
     shader: &mut Shader<'k>,
     [name, function]: [&str; 2],
@@ -22,8 +22,8 @@ pub(super) fn declare<'k>(
     sums
 }
 
-/// Declares a structure of accumulators. Each of several products that share their rows has, for each row and vector of
-/// four columns, a field `s{product}{row}_{vector}` of type `ty`.
+/// Declares a structure of accumulators: for each product, row and vector of four columns a field
+/// `s{product}{row}_{vector}` of type `ty`.
 pub(super) fn structure<'k>(
     shader: &mut Shader<'k>,
     name: &str,
@@ -36,10 +36,9 @@ pub(super) fn structure<'k>(
     shader.structure(name, fields.collect())
 }
 
-/// Declares a function that adds the products of vectors of four rows and of four columns, of type `ty`, to
-/// accumulators.
+/// Declares a function that adds the products of four-row and four-column vectors of type `ty` to accumulators.
 ///
-/// A function, which drivers inline, shortens the shader to a fraction.
+/// Drivers inline it; it shortens the shader to a fraction.
 pub(super) fn function<'k>(
     shader: &mut Shader<'k>,
     name: &str,
@@ -61,7 +60,6 @@ pub(super) fn function<'k>(
     shader.function(Function { name: name.to_owned(), parameters, result: None, body });
 }
 
-/// The field of four accumulators.
 pub(super) fn field(product: &str, row: u32, vector: u32) -> String {
     format!("s{product}{row}_{vector}")
 }
@@ -90,9 +88,9 @@ fn add_products<'k>(b: &mut Block<'k>, sums: Val<'k>, a: &[Val<'k>], products: &
     }
 }
 
-/// The order in which an invocation updates its accumulators: two rows at a time, column by column, in serpentine
-/// order. Drivers keep it, and register files benefit if successive updates share a column or a row: on an NVIDIA H200,
-/// tiles with 8×8 and 8×16 accumulators are 4 to 9 % faster than row by row in vectors (docs/experiments.md).
+/// Update order of an invocation's accumulators: two rows at a time, column by column, in serpentine order. Drivers
+/// keep it, and register files benefit if successive updates share a column or row: on an NVIDIA H200, tiles with 8×8
+/// and 8×16 accumulators are 4 to 9 % faster than row by row (docs/experiments.md).
 fn order(rows: u32, columns: u32) -> impl Iterator<Item = [u32; 2]> {
     let of_pair = move |pair: u32| {
         let back = pair % 2 == 1;

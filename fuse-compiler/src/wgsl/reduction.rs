@@ -1,12 +1,11 @@
-//! Reduction kernels: one stage after the other, each with the row values known by then, the element values, and the
-//! reductions that the next stage needs.
+//! Reduction kernels: stage after stage, each with the known row values, the element values, and the reductions that
+//! the next stage needs.
 //!
-//! Schedules that hold their rows unroll every load, and keep the values of earlier stages. Streamed schedules read the
-//! row again at each stage and recompute the values they need. Split schedules have a pass per stage: it first merges
-//! the partial results that earlier passes left in the scratch buffer, word `w` of part `s` of row `r` at `(w·splits +
-//! s)·rows + r`.
+//! Schedules that hold their rows unroll every load and keep values of earlier stages. Streamed schedules read and
+//! recompute them at each stage. Split schedules have a pass per stage, which first merges the partial results in the
+//! scratch buffer: word `w` of part `s` of row `r` at `(w·splits + s)·rows + r`.
 //!
-//! Modules: `place` (offsets), `state` (the words of a reduction), `combine` (merging between invocations), `elements`
+//! Modules: `place` (offsets), `state` (words of a reduction), `combine` (merging between invocations), `elements`
 //! (values of elements), `stages` (their order), `scatter` (elements that count), `split` (the scratch buffer).
 
 pub(in crate::wgsl) mod combine;
@@ -63,18 +62,14 @@ pub fn variant(group: &Group, reduction: &Reduction, names: &Names, scheduled: &
     })
 }
 
-/// The work of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
-    /// All stages.
     Whole,
-    /// One stage of a split row: reads the reductions of earlier stages from the scratch buffer and writes those of the
-    /// next to it.
+    /// One stage of a split row: reads earlier stages' reductions from the scratch buffer and writes those of the next.
     Stage(usize),
 }
 
 impl Part {
-    /// True if the pass writes anything.
     fn has_work(self, frame: &Frame<'_>) -> bool {
         match self {
             Self::Stage(stage) if stage == frame.last_stage() => {
@@ -84,7 +79,7 @@ impl Part {
         }
     }
 
-    /// True if several workgroups share the rows of this pass: always, except for a last pass without element values.
+    /// True if workgroups share rows: always, except in a last pass without element values.
     fn is_shared(self, frame: &Frame<'_>) -> bool {
         let Self::Stage(stage) = self else { return false };
         let last = stage == frame.last_stage();
@@ -97,24 +92,20 @@ impl Frame<'_> {
         &self.group.body
     }
 
-    /// The number of the last stage: the number of dependent reductions.
     fn last_stage(&self) -> usize {
         self.levels.iter().map(|level| level.stage).max().unwrap_or(0)
     }
 
-    /// True if store `n` writes row elements at this stage.
     fn stores_at(&self, n: usize, stage: usize) -> bool {
         self.stores_elements(n) && self.levels[self.group.stores[n].value].stage == stage
     }
 
-    /// The reductions known from this stage on.
     fn reductions(&self, stage: usize) -> Vec<ValueId> {
         let values = self.body().values.iter().enumerate();
         let reduces = values.filter(|(_, value)| matches!(value.op, ValueOp::Reduce(..))).map(|(i, _)| i);
         reduces.filter(|&i| self.levels[i].stage == stage).collect()
     }
 
-    /// The state of a reduction.
     fn state(&self, reduction: ValueId) -> ReductionState {
         let ValueOp::Reduce(op, x) = self.body().values[reduction].op else {
             unreachable!("value {reduction} is listed as a reduction")
@@ -122,7 +113,6 @@ impl Frame<'_> {
         ReductionState::new(op, self.body().values[x].dtype)
     }
 
-    /// The operand of a reduction.
     fn reduced(&self, reduction: ValueId) -> ValueId {
         Body::operands(&self.body().values[reduction].op)[0]
     }
@@ -140,7 +130,6 @@ impl Frame<'_> {
     }
 }
 
-/// One pass.
 fn pass(frame: &Frame<'_>, names: &Names, part: Part) -> Pass {
     let arena = Arena::default();
     let mut shader = Shader::new(&arena, names, frame.group);
@@ -174,26 +163,20 @@ fn pass(frame: &Frame<'_>, names: &Names, part: Part) -> Pass {
     shader.finish(grid, frame.schedule.workgroup())
 }
 
-/// The row, lane and part of an invocation.
 struct Invocation<'k> {
-    /// The index of the workgroup's rows.
     block: Val<'k>,
-    /// The part, if several workgroups share rows.
     part: Option<Val<'k>>,
-    /// Index of the invocation among those that share a row.
     lane: Val<'k>,
-    /// For column reductions, the index of the invocation's columns in the workgroup.
     unit: Option<Val<'k>>,
-    /// The row, clamped to existing ones, or the first of its columns.
+    /// The row, clamped, or the first of its columns.
     row: Val<'k>,
     /// True if the unclamped row exists; `None` if all do.
     valid: Option<Val<'k>>,
-    /// The coordinates of the row along kept axes.
     kept: Vec<Val<'k>>,
-    /// The range of the row's elements for this workgroup.
+    /// The workgroup's range of the row's elements.
     begin: Option<Val<'k>>,
     end: Val<'k>,
-    /// For each access that moves along the row, its offset at the row's first element.
+    /// Offset at the row's first element, for accesses that move along the row.
     bases: BTreeMap<u16, Val<'k>>,
 }
 
@@ -247,7 +230,6 @@ impl<'k> Invocation<'k> {
     }
 }
 
-/// Binds the row clamped to existing ones, and whether the unclamped row exists.
 fn clamp_row<'k>(shader: &mut Shader<'k>, b: &mut Block<'k>, row: Val<'k>, lanes: u32) -> (Val<'k>, Option<Val<'k>>) {
     let count = shader.uniform(Uniform::Count);
     let at = b.bind("row_at", row);
@@ -255,7 +237,6 @@ fn clamp_row<'k>(shader: &mut Shader<'k>, b: &mut Block<'k>, row: Val<'k>, lanes
     (b.bind("row", at.min(count - lanes)), Some(valid))
 }
 
-/// Binds `k0 …`, the kept coordinates of the row.
 fn decode_row<'k>(frame: &Frame<'_>, shader: &mut Shader<'k>, b: &mut Block<'k>, row: Val<'k>) -> Vec<Val<'k>> {
     let mut rest = row;
     let mut coordinates = vec![];
@@ -270,21 +251,18 @@ fn decode_row<'k>(frame: &Frame<'_>, shader: &mut Shader<'k>, b: &mut Block<'k>,
     coordinates
 }
 
-/// One pass under construction.
 struct ReductionKernel<'a, 'k> {
     frame: &'a Frame<'a>,
     part: Part,
     shader: Shader<'k>,
     at: Invocation<'k>,
-    /// Known row values.
     row_values: Values<'k>,
-    /// For schedules that hold their rows: the loads, each with its element values.
     slots: Vec<Slot<'k>>,
     held_values: Vec<Values<'k>>,
-    /// Arrays in workgroup memory, and the number of those that may still be read.
+    /// Arrays in workgroup memory, and how many may still be read.
     shared: Vec<Val<'k>>,
     slots_in_use: usize,
-    /// A zero that the driver's compiler cannot know.
+    /// A zero hidden from the driver's compiler.
     opaque: Option<Val<'k>>,
 }
 
@@ -315,7 +293,6 @@ impl<'k> ReductionKernel<'_, 'k> {
         }
     }
 
-    /// The values that this pass computes or reads from the scratch buffer.
     fn used(&self) -> BTreeSet<ValueId> {
         let frame = self.frame;
         let stores = 0..frame.group.stores.len();
@@ -343,7 +320,7 @@ impl<'k> ReductionKernel<'_, 'k> {
         used
     }
 
-    /// Binds `base…`, the offset at the row's first element, of every access that moves along the row.
+    /// Binds `base…`, the offset at the row's first element, of accesses that move along the row.
     fn bind_bases(&mut self, b: &mut Block<'k>, used: &BTreeSet<ValueId>) {
         let frame = self.frame;
         let stages = match self.part {
@@ -361,12 +338,12 @@ impl<'k> ReductionKernel<'_, 'k> {
         }
     }
 
-    /// The condition for this invocation to write, in addition to `conditions`.
+    /// The conjunction of `conditions` and the row's existence.
     fn guard(&self, conditions: &[Val<'k>]) -> Option<Val<'k>> {
         conditions.iter().copied().chain(self.at.valid).reduce(Val::and)
     }
 
-    /// The reductions finished by a stage that this pass uses or passes on.
+    /// Reductions finished by a stage that this pass uses or passes on.
     fn finished_by(&self, stage: usize, used: &BTreeSet<ValueId>) -> Vec<ValueId> {
         let reductions = self.frame.reductions(stage + 1);
         match self.part {

@@ -1,9 +1,9 @@
-//! Row prologue: reductions of a product's left operand that its workgroups compute before they multiply.
+//! Row prologue: reductions of a product's left operand, before the multiplication.
 //!
-//! Stage by stage, invocations that share a row walk down the depth side by side, several vectors at a time. Their
-//! partial results are merged as balanced trees, with the rounding errors of long sums tracked, so that sums are as
-//! accurate as pairwise ones. Results are kept in workgroup memory, as bits. Operand loads read their row's results
-//! once, before the loop over the depth.
+//! Stage by stage, invocations that share a row walk down the depth side by side, several vectors at a time. Partial
+//! results merge as balanced trees, and long sums track rounding errors, so that sums are as accurate as pairwise ones.
+//! Results stay in workgroup memory, as bits. Operand loads read their row's results once, before the loop over the
+//! depth.
 
 use super::{
     epilogue::Axes,
@@ -27,22 +27,18 @@ use crate::{
 /// Outstanding loads per invocation.
 const UNROLL: u32 = 4;
 
-/// The rows of a workgroup's left operand.
 pub(super) struct RowPrologueKernel<'a> {
     group: &'a Group,
     body: &'a Body,
     value: ValueId,
     operand: RowPrologue,
-    /// Rows and invocations of the workgroup.
     rows: u32,
     invocations: u32,
-    /// Number of batch axes.
     batch: usize,
-    /// Vector width of buffers.
     buffer_lanes: u32,
 }
 
-/// Names of row values: their prefix, and the number of rows each has.
+/// Names of row values: their prefix, and how many rows each has.
 #[derive(Clone, Copy)]
 pub(super) struct RowNames<'n> {
     pub(super) prefix: &'n str,
@@ -50,7 +46,6 @@ pub(super) struct RowNames<'n> {
 }
 
 impl<'a> RowPrologueKernel<'a> {
-    /// The rows of a contraction's left operand, if it has reductions.
     pub(super) fn new(
         group: &'a Group,
         contraction: &'a Contraction,
@@ -62,7 +57,7 @@ impl<'a> RowPrologueKernel<'a> {
         Some(Self { group, body, value, operand, rows, invocations, batch: group.shape.len() - 2, buffer_lanes })
     }
 
-    /// The accesses that the operand's loads read once row values are known.
+    /// Accesses read once row values are known.
     pub(super) fn loads(&self) -> Vec<u16> {
         self.element_loads(&[self.value])
     }
@@ -78,7 +73,6 @@ impl<'a> RowPrologueKernel<'a> {
         loads
     }
 
-    /// The operand with vectors of `lanes` elements along an axis of its space.
     fn operand(&self, lanes: u32, lane_axis: usize) -> Operand<'a> {
         let Self { group, body, value, buffer_lanes, .. } = *self;
         Operand { group, body, value, prefix: "a", lanes, buffer_lanes, lane_axis }
@@ -91,7 +85,6 @@ impl<'a> RowPrologueKernel<'a> {
         }
     }
 
-    /// Computes row values from `row0` on, with loads of `lanes` elements along the depth.
     pub(super) fn compute<'k>(
         &self,
         shader: &mut Shader<'k>,
@@ -114,7 +107,6 @@ impl<'a> RowPrologueKernel<'a> {
         }
     }
 
-    /// Reduces each invocation's elements of the rows it shares, to workgroup memory.
     fn walk<'k>(
         &self,
         shader: &mut Shader<'k>,
@@ -189,7 +181,7 @@ impl<'a> RowPrologueKernel<'a> {
         }
     }
 
-    /// One step down the depth: all loads, then the values computed from them.
+    /// One step down the depth: all loads, then values from them.
     #[allow(clippy::too_many_arguments, reason = "of one caller, which has them all")]
     fn step<'k>(
         &self,
@@ -236,7 +228,7 @@ impl<'a> RowPrologueKernel<'a> {
         for (Total { reduction, state, words: totals, lost }, found) in totals.iter().zip(found) {
             let words = state.tree(b, found, &format!("taken{reduction}"));
             if let Some(lost) = lost {
-                // The lanes of a sum are added first: tracking a rounding error costs more than an addition.
+                // Lanes of a sum are added first: tracking a rounding error costs more than an addition.
                 let words = state.of_lanes(b, words, &format!("lanes{reduction}"));
                 add_exactly(shader, b, *reduction, [totals[0], *lost, opaque], words[0]);
             } else {
@@ -245,7 +237,6 @@ impl<'a> RowPrologueKernel<'a> {
         }
     }
 
-    /// Merges the partial results of the invocations of each row.
     fn combine<'k>(
         &self,
         shader: &Shader<'k>,
@@ -272,7 +263,7 @@ impl<'a> RowPrologueKernel<'a> {
     }
 
     /// Merges `count` parts from `first` on, `apart` entries from each other. `target` gives the place of a word, by
-    /// its index in its stage and its index in the row's results.
+    /// its index in its stage and in the row's results.
     fn merge_parts<'k>(
         &self,
         b: &mut Block<'k>,
@@ -301,14 +292,12 @@ impl<'a> RowPrologueKernel<'a> {
         }
     }
 
-    /// The index of a reduction's first word in a row's results.
     fn result_word(&self, reduction: ValueId) -> u32 {
         let known = self.operand.words.iter().find(|(value, _)| *value == reduction);
         known.map_or(0, |(_, word)| *word)
     }
 
-    /// Binds the row values that the operand's elements are computed from; `at` are the coordinates of the row, and
-    /// `row` is its index in the workgroup.
+    /// Binds row values that elements need; `at` are the row's coordinates, and `row` is its index in the workgroup.
     pub(super) fn declare<'k>(
         &self,
         shader: &mut Shader<'k>,
@@ -353,7 +342,6 @@ impl<'a> RowPrologueKernel<'a> {
         }
     }
 
-    /// The result of a reduction for the `lanes` rows from `row` on.
     fn result<'k>(&self, shader: &mut Shader<'k>, reduction: ValueId, lanes: u32, row: Val<'k>) -> Val<'k> {
         let state = self.state(reduction);
         let (arena, results) = (shader.arena(), shader.array("lhs_rows"));
@@ -369,7 +357,6 @@ impl<'a> RowPrologueKernel<'a> {
         state.value(&mut shader.helpers, &words)
     }
 
-    /// Computes the prologue for elements, with row values bound under `rows`; returns its value.
     pub(super) fn value<'k>(
         &self,
         shader: &mut Shader<'k>,
@@ -400,7 +387,7 @@ impl<'a> RowPrologueKernel<'a> {
         }
     }
 
-    /// A value as an operand of `lanes` elements: an element value, or a row value broadcast.
+    /// A value as an operand of `lanes` elements: an element value, or a broadcast row value.
     fn name<'k>(&self, arena: &'k Arena, value: ValueId, (rows, prefix): (RowNames<'_>, &str), lanes: u32) -> Val<'k> {
         let dtype = self.body.values[value].dtype;
         match self.body.values[value].op {
@@ -411,8 +398,8 @@ impl<'a> RowPrologueKernel<'a> {
     }
 }
 
-/// Inputs of a walk over the rows: the workgroup's first row, elements per load, the arrays of parts in workgroup
-/// memory, and a zero that the driver's compiler cannot know.
+/// Inputs of a walk: the workgroup's first row, elements per load, arrays of parts in workgroup memory, and a zero
+/// hidden from the driver's compiler.
 struct Walk<'a, 'k> {
     row0: Val<'k>,
     lanes: u32,
@@ -420,7 +407,6 @@ struct Walk<'a, 'k> {
     opaque: Val<'k>,
 }
 
-/// A reduction's running state.
 struct Total<'k> {
     reduction: ValueId,
     state: ReductionState,

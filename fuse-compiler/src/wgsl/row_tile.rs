@@ -1,7 +1,7 @@
-//! Register tiles of rows: the products of attentions and weighted sums with slices in workgroup memory.
+//! Register tiles of rows: products of attentions and weighted sums with slices in workgroup memory.
 //!
-//! Neighboring invocations share rows. Each has its rows in groups of four, spread over the tile, and vectors of four
-//! keys or columns, `across` vectors apart. Weights pass through workgroup memory, transposed: by key, then by row.
+//! Neighboring invocations share rows. Each has groups of four rows, spread over the tile, and vectors of four keys or
+//! columns, `across` vectors apart. Weights pass through workgroup memory, transposed: by key, then by row.
 
 use std::collections::BTreeSet;
 
@@ -13,39 +13,30 @@ use super::{
 };
 use crate::kernel::{Block, Ty, Val};
 
-/// The extents of a tile.
 #[derive(Clone, Copy)]
 pub(super) struct Shape {
-    /// Rows of the tile.
     pub(super) rows: u32,
-    /// Rows of an invocation, a multiple of 4.
     pub(super) invocation_rows: u32,
-    /// Invocations that share a row.
     pub(super) across: u32,
-    /// Keys of a step.
     pub(super) keys: u32,
-    /// Depth of a slice of a product.
+    /// Depth of a product's slice.
     pub(super) depth_step: u32,
     /// Keys of a slice of values.
     pub(super) value_step: u32,
 }
 
-/// A tile: the places of an invocation, and arrays in workgroup memory.
 pub(super) struct RowTile<'k> {
     pub(super) shape: Shape,
     row0: Val<'k>,
-    /// Index of the invocation among those that share its rows.
     pub(super) tx: Val<'k>,
     /// `tx`, swizzled for each four steps.
     turned: Vec<Val<'k>>,
-    /// The invocation's vectors of four rows, in the tile.
     pub(super) rows: Vec<Val<'k>>,
-    /// Slices of keys and of values.
     stage: Val<'k>,
     weights: Val<'k>,
 }
 
-/// A type of accumulators with this many vectors of four per row, and the function that updates them.
+/// A type of accumulators with so many vectors per row, and its update function.
 #[derive(Clone, Copy)]
 pub(super) struct SumsType {
     ty: Ty,
@@ -53,7 +44,6 @@ pub(super) struct SumsType {
     vectors: u32,
 }
 
-/// Accumulators of an invocation.
 #[derive(Clone, Copy)]
 pub(super) struct Sums<'k> {
     sums: Val<'k>,
@@ -61,7 +51,6 @@ pub(super) struct Sums<'k> {
 }
 
 impl SumsType {
-    /// Declares the type and the function.
     pub(super) fn declare(
         shader: &mut Shader<'_>,
         name: &str,
@@ -72,26 +61,22 @@ impl SumsType {
         Self { ty, function, vectors }
     }
 
-    /// Declares zero accumulators.
     pub(super) fn var<'k>(self, shader: &Shader<'k>, b: &mut Block<'k>, name: impl Into<String>) -> Sums<'k> {
         Sums { sums: b.var(name, shader.arena().construct(self.ty, &[])), ty: self }
     }
 }
 
 impl<'k> Sums<'k> {
-    /// The `j`-th vector of the `i`-th row.
     pub(super) fn at(self, i: u32, j: u32) -> Val<'k> {
         self.sums.field(&rank_one::field("", i, j))
     }
 
-    /// The vectors of the `i`-th row.
     pub(super) fn row(self, i: u32) -> impl Iterator<Item = Val<'k>> {
         (0..self.ty.vectors).map(move |j| self.at(i, j))
     }
 }
 
 impl<'k> RowTile<'k> {
-    /// Binds the indices of the invocation.
     pub(super) fn new(
         shader: &Shader<'k>,
         b: &mut Block<'k>,
@@ -109,23 +94,20 @@ impl<'k> RowTile<'k> {
         Self { shape, row0, tx, turned, rows, stage, weights }
     }
 
-    /// Number of vectors of four rows in the tile.
     pub(super) const fn row_vectors(&self) -> u32 {
         self.shape.rows / 4
     }
 
-    /// The `i`-th row of the invocation.
     pub(super) fn row(&self, i: u32) -> Val<'k> {
         self.row0 + self.rows[i as usize / 4] * 4 + i % 4
     }
 
-    /// The first key or column of the invocation's `j`-th vector.
+    /// First key or column of the invocation's `j`-th vector.
     pub(super) fn column(&self, j: u32) -> Val<'k> {
         (self.tx + j * self.shape.across) * 4
     }
 
-    /// Accumulates the products of the slices of a left operand and of keys. `place` swizzles a vector of rows in its
-    /// slice.
+    /// Accumulates the products of slices of a left operand and keys. `place` swizzles a vector of rows in its slice.
     pub(super) fn add_products(
         &self,
         b: &mut Block<'k>,
@@ -148,7 +130,6 @@ impl<'k> RowTile<'k> {
         }
     }
 
-    /// Accumulates the products of vectors of rows and the vectors of a step of the slice.
     fn add_step(&self, b: &mut Block<'k>, Sums { sums, ty }: Sums<'k>, rows: impl Iterator<Item = Val<'k>>, step: u32) {
         let first = self.turned[step as usize / 4 % 4];
         let columns = (0..ty.vectors).map(|j| self.stage.at(first + (step * ty.vectors + j) * self.shape.across));
@@ -156,12 +137,12 @@ impl<'k> RowTile<'k> {
         b.run(sums.arena().call(ty.function, &arguments, Ty::Void));
     }
 
-    /// The number of swizzles of the vectors of a key's rows, against bank conflicts.
+    /// Number of swizzles of a key's row vectors, against bank conflicts.
     const fn weight_turns(&self) -> u32 {
         if self.row_vectors() < 8 { self.row_vectors() } else { 8 }
     }
 
-    /// Stores weights to workgroup memory; `weight` returns the vectors of four keys of a row, and `number` makes names
+    /// Stores weights to workgroup memory; `weight` returns a row's vectors of four keys, and `number` makes names
     /// unique.
     pub(super) fn write_weights(&self, b: &mut Block<'k>, number: usize, weight: impl Fn(u32) -> Val<'k>) {
         for (&rows, g) in self.rows.iter().zip(0..) {
@@ -174,8 +155,8 @@ impl<'k> RowTile<'k> {
         }
     }
 
-    /// Accumulates the products of the weights and values of the keys `begin .. end` of the step that begins at `k0`.
-    /// `next` loads the slice after the step's last one.
+    /// Accumulates the products of weights and values of the keys `begin .. end` of the step at `k0`. `next` loads the
+    /// slice after the step's last.
     pub(super) fn add_values(
         &self,
         shader: &mut Shader<'k>,
@@ -195,7 +176,7 @@ impl<'k> RowTile<'k> {
             b.when(more, |b| values.fetch(shader, b, [k0 + v0 + value_step, zero]));
             b.otherwise(|b| next(shader, b));
             let w0 = if begin > 0 { b.bind("w0", v0 - begin) } else { v0 };
-            // The vectors of a key's rows are swizzled by the index of its group of four.
+            // Vectors of a key's rows are swizzled by its group of four.
             let mut places = vec![];
             for turn in 0..value_step / 4 {
                 let place = |(&rows, g): (&Val<'k>, u32)| {

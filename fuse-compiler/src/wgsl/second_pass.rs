@@ -1,8 +1,8 @@
 //! Second passes: add the partial sums of several workgroups in scratch memory, and apply the epilogue.
 //!
-//! They add elements of a product (`sums`), whole rows if the epilogue reduces them (`tiles/row_parts`, a tile with
-//! partial sums in place of products), split tiles (`streams`), or outputs of an attention, which are rescaled first (`attention`).
-//! Reductions merge states before each stage that needs them (`reduction/split`).
+//! They add elements of a product (`sums`), whole rows if the epilogue reduces them (`tiles/row_parts`), split tiles
+//! (`streams`), or rescaled outputs of an attention (`attention`). Reductions merge states before each stage
+//! (`reduction/split`).
 
 mod attention;
 mod streams;
@@ -24,21 +24,17 @@ pub(super) use attention::attention;
 pub use streams::streams;
 pub use sums::sums;
 
-/// Invocations of a workgroup, each with an element or a vector of four of the result.
+/// Invocations of a workgroup, each with a result element or vector.
 const WORKGROUP: u32 = 256;
 
-/// The inputs of a second pass of products.
 pub(super) struct Parts<'k> {
     pub(super) shader: Shader<'k>,
-    /// The buffer of partial sums.
     pub(super) scratch: Val<'k>,
     pub(super) axes: Axes<'k>,
-    /// The dtype of partial sums.
     pub(super) sum: DType,
 }
 
 impl<'k> Parts<'k> {
-    /// A shader that reads the partial sums and the epilogue's inputs, in vectors of this width.
     pub(super) fn new(
         arena: &'k Arena,
         names: &'k Names,
@@ -56,7 +52,6 @@ impl<'k> Parts<'k> {
         Self { shader, scratch, axes, sum }
     }
 
-    /// Declares zero accumulators of this width.
     fn accumulators(&self, b: &mut Block<'k>, lanes: u32) -> Vec<Val<'k>> {
         let zero = self.shader.arena().construct(Ty::of(self.sum, lanes), &[]);
         self.axes.product_suffixes().into_iter().map(|suffix| b.var(format!("sum{suffix}"), zero)).collect()

@@ -1,4 +1,4 @@
-//! A shader under construction: uniform words, bindings, helpers and the statements of its entry point.
+//! A shader under construction: uniform words, bindings, helpers, statements of its entry point.
 
 use std::fmt::Write;
 
@@ -13,9 +13,9 @@ use crate::{
     },
 };
 
-/// Parameters of `main`: their meaning, name and type. Those from the fourth on are for shaders with subgroup
-/// operations. WGSL requires `enable subgroups;` for them, which naga 30 does not parse: it knows the operations
-/// without. Browsers require it too, but wgpu never requests subgroups from them.
+/// Parameters of `main`: meaning, name and type. From the fourth on they are for subgroup operations. WGSL requires
+/// `enable subgroups;` for them, which naga 30 does not parse: it knows the operations without. Browsers require it
+/// too, but wgpu never requests subgroups from them.
 const INPUTS: [(&str, &str, &str); 7] = [
     ("workgroup_id", "workgroup", "vec3<u32>"),
     ("num_workgroups", "workgroups", "vec3<u32>"),
@@ -26,12 +26,12 @@ const INPUTS: [(&str, &str, &str); 7] = [
     ("subgroup_invocation_id", "subgroup_lane", "u32"),
 ];
 
-/// The bits of NaN and infinity, which naga refuses to compute from constants.
+/// Bits of NaN and infinity, which naga refuses to compute from constants.
 const NON_FINITE: &str = "var<private> fuse_nan_bits: u32 = 0x7fc00000u;
 var<private> fuse_inf_bits: u32 = 0x7f800000u;
 ";
 
-/// One shader, and the properties that the runtime needs to run it.
+/// One shader, and what the runtime needs to run it.
 pub struct Shader<'k> {
     arena: &'k Arena,
     names: &'k Names,
@@ -39,13 +39,11 @@ pub struct Shader<'k> {
     bindings: Vec<Buffer>,
     /// Helper functions in use.
     pub helpers: Helpers,
-    /// Constants that the runtime sets, with their defaults.
+    /// Constants that the runtime sets, with defaults.
     constants: Vec<(String, bool)>,
-    /// Names of shared declarations, each emitted once.
     declared: Vec<String>,
-    /// Declarations at module scope, in order.
     items: Vec<Item<'k>>,
-    /// The statements of `main`.
+    /// Statements of `main`.
     pub main: Block<'k>,
     workgroup_bytes: u32,
     smallest_subgroup: u32,
@@ -60,7 +58,6 @@ struct Buffer {
     lanes: u32,
 }
 
-/// A declaration at module scope.
 enum Item<'k> {
     Function(Function<'k>),
     Structure(Ty),
@@ -125,7 +122,7 @@ impl<'k> Shader<'k> {
         workgroup.at(0) + workgroup.at(1) * workgroups.at(0)
     }
 
-    /// Index of the subgroup, number of subgroups, subgroup size, and index of the invocation in it.
+    /// The subgroup, and the invocation's place in it.
     pub fn subgroup(&self) -> Subgroup<'k> {
         let [id, count, size, lane] =
             ["subgroup", "subgroups", "subgroup_size", "subgroup_lane"].map(|name| self.arena.name(name, Ty::U32));
@@ -169,7 +166,7 @@ impl<'k> Shader<'k> {
         self.arena.name(name, ty)
     }
 
-    /// The buffer for `slot`, bound as an array of vectors of `lanes` elements.
+    /// The buffer of `slot`, an array of vectors of `lanes` elements.
     pub fn buffer(&mut self, slot: Slot, dtype: DType, lanes: u32, writable: bool) -> Val<'k> {
         let known = self.bindings.iter().position(|known| known.binding.slot == slot);
         let at = known.unwrap_or_else(|| {
@@ -183,7 +180,7 @@ impl<'k> Shader<'k> {
         self.arena.name(buffer.name.clone(), ty)
     }
 
-    /// Binds all buffers of a group in a fixed order: reads by access, then stores.
+    /// Binds a group's buffers in a fixed order: reads by access, then stores.
     pub fn bind_group(&mut self, group: &Group, lanes: u32) {
         for KernelAccess { access, dtype, .. } in &group.accesses {
             self.buffer(access.slot, *dtype, lanes, false);
@@ -207,7 +204,7 @@ impl<'k> Shader<'k> {
     }
 
     /// Runs the case with the selector's number, if there is one. Cases are functions `{name}0 …`; the runtime chooses
-    /// between a `switch`, and a chain of `if`, by the constant with this default.
+    /// `switch` or a chain of `if` by the constant with this default.
     pub fn branch(&mut self, b: &mut Block<'k>, selector: Val<'k>, name: &str, cases: Vec<Block<'k>>, switch: bool) {
         let mut calls = vec![];
         for (number, case) in (0..).zip(cases) {
@@ -226,7 +223,6 @@ impl<'k> Shader<'k> {
         );
     }
 
-    /// True if a name is declared at module scope.
     fn is_global(&self, name: &str) -> bool {
         let is_variable = |item: &Item<'_>| matches!(item, Item::Variable { name: known, .. } if known == name);
         ["p", "fuse_nan_bits", "fuse_inf_bits", constants::ROUNDS].contains(&name)
@@ -235,7 +231,7 @@ impl<'k> Shader<'k> {
             || self.items.iter().any(is_variable)
     }
 
-    /// Registers a declaration; false if the name was registered before.
+    /// Registers a declaration; false if it was registered before.
     pub fn declares(&mut self, name: &str) -> bool {
         let is_new = !self.declared.iter().any(|known| known == name);
         if is_new {
@@ -244,7 +240,7 @@ impl<'k> Shader<'k> {
         is_new
     }
 
-    /// The variable with the index of this workgroup's part, if several workgroups share sums.
+    /// Index of this workgroup's part, if workgroups share sums.
     pub fn split(&self) -> Val<'k> {
         self.arena.name("split", Ty::U32)
     }
@@ -261,18 +257,18 @@ impl<'k> Shader<'k> {
         ty
     }
 
-    /// True if the scales of a quantized parameter are `f32`: a constant set at launch, declared once.
+    /// Constant: true if a quantized parameter's scales are `f32`.
     pub fn wide_scales(&mut self, param: u16) -> Val<'k> {
         self.constant(&constants::wide_scales(param), false)
     }
 
-    /// Declares a private variable, visible in all functions.
+    /// Declares a private variable.
     pub fn private(&mut self, name: &str, ty: Ty) -> Val<'k> {
         self.items.push(Item::Variable { space: "private", name: name.to_owned(), ty });
         self.arena.name(name, ty)
     }
 
-    /// The array in workgroup memory with this name, declared before.
+    /// The workgroup array with this name, declared before.
     pub fn array(&self, name: &str) -> Val<'k> {
         let ty = self.items.iter().find_map(|item| match item {
             Item::Variable { name: known, ty, .. } if known == name => Some(*ty),
@@ -294,7 +290,7 @@ impl<'k> Shader<'k> {
         self.arena.name(name, ty)
     }
 
-    /// Enables subgroup operations, for subgroups of at least `smallest` invocations.
+    /// Enables operations on subgroups of at least `smallest` invocations.
     pub fn use_subgroups(&mut self, smallest: u32) {
         self.smallest_subgroup = smallest;
     }
@@ -305,7 +301,7 @@ impl<'k> Shader<'k> {
         self.coop_matrix = size;
     }
 
-    /// Prevents the compiler from moving loads behind the barriers that follow them.
+    /// Keeps the compiler from moving loads behind later barriers.
     pub fn pin_loads(&mut self) {
         self.pins_loads = true;
     }
@@ -374,7 +370,6 @@ impl<'k> Shader<'k> {
         }
     }
 
-    /// Replaces cooperative matrices by loops.
     #[cfg(feature = "verify")]
     fn replace_matrices(&mut self) {
         let functions = self.items.iter_mut().filter_map(|item| match item {
@@ -388,7 +383,6 @@ impl<'k> Shader<'k> {
         (self.coop_matrix, self.smallest_subgroup) = (0, 0);
     }
 
-    /// Verifies the kernel with the source `wgsl`.
     #[cfg(feature = "verify")]
     fn verify(&self, wgsl: &str) {
         use crate::kernel::verify::{Global, Module};
@@ -426,7 +420,6 @@ impl<'k> Shader<'k> {
         }
     }
 
-    /// Functions, structures, variables and the entry point.
     fn code(&self, workgroup_size: u32, mode: Mode<'_>) -> String {
         let mut wgsl = self.helpers.text();
         for item in &self.items {
@@ -442,8 +435,8 @@ impl<'k> Shader<'k> {
         let inputs = || INPUTS[..3].iter().chain(subgroups);
         let mut main = print::block(self.arena, mode, &self.main, 1);
         if mode.checks.is_some() && self.coop_matrix > 0 {
-            // In another function, parameters are not uniform for naga, and it refuses matrix operations after a return that
-            // depends on them. Invocations that return early report nothing.
+            // In another function, parameters are not uniform for naga, and it refuses matrix operations after a return
+            // that depends on them. Invocations that return early report nothing.
             main += IndexChecks::REPORT;
         } else if mode.checks.is_some() {
             let parameters: Vec<String> = inputs().map(|(_, name, ty)| format!("{name}: {ty}")).collect();
@@ -463,7 +456,7 @@ pub fn storage_type(dtype: DType, lanes: u32) -> String {
     print::vector_name(Scalar::stored(dtype), lanes)
 }
 
-/// Converts a value of `dtype` from its type in buffers.
+/// Converts a `dtype` value from its buffer type.
 pub fn from_storage<'k>(dtype: DType, stored: Val<'k>) -> Val<'k> {
     match dtype {
         DType::F16 => stored.convert(Scalar::F32),
@@ -472,7 +465,7 @@ pub fn from_storage<'k>(dtype: DType, stored: Val<'k>) -> Val<'k> {
     }
 }
 
-/// Converts a value of `dtype` to its type in buffers.
+/// Converts a `dtype` value to its buffer type.
 pub fn to_storage<'k>(dtype: DType, value: Val<'k>) -> Val<'k> {
     match dtype {
         DType::F16 => value.convert(Scalar::F16),
@@ -484,7 +477,7 @@ pub fn to_storage<'k>(dtype: DType, value: Val<'k>) -> Val<'k> {
     }
 }
 
-/// The coordinates of `lanes` elements along an axis, from the first element's on.
+/// Coordinates of `lanes` elements along an axis from `first` on.
 pub fn lane_coordinates(first: Val<'_>, lanes: u32, along_axis: bool) -> Val<'_> {
     let arena = first.arena();
     match (lanes, along_axis) {

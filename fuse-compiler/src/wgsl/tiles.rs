@@ -1,12 +1,11 @@
 //! Tiled contraction kernels.
 //!
-//! Each step, a workgroup holds a slice of both operands in workgroup memory, the left one transposed, so that each
-//! invocation reads its rows and columns as vectors. While it multiplies, the next slice is loaded into registers. The
-//! multiplications of a step are unrolled here, because the measured drivers do not unroll them. Coordinates outside an
-//! operand are clamped to its last element: rows and columns computed from them are never stored, and depths beyond the
-//! end are replaced by zero after the prologue. Reductions of the left operand precede all steps (`row_prologue`).
-//! Slice-K tiles stage the left slice only (`slice_k`), unstaged ones none (`unstaged`). Cooperative-matrix tiles stage
-//! `f16` slices (`coop_matrix`).
+//! Each step, a workgroup holds slices of both operands in workgroup memory, the left one transposed, so that
+//! invocations read vectors. While it multiplies, the next slices are loaded into registers. Multiplications are
+//! unrolled here, because the measured drivers do not. Coordinates outside an operand are clamped: their rows and
+//! columns are never stored, and depths beyond the end are replaced by zero after the prologue. Reductions of the left
+//! operand precede all steps (`row_prologue`). Slice-K tiles stage the left slice only (`slice_k`), unstaged ones none
+//! (`unstaged`), cooperative-matrix tiles `f16` slices (`coop_matrix`).
 
 use fuse_artifact::{
     DType, Grid, Pass, Uniform,
@@ -120,9 +119,9 @@ fn pass(
     shader.finish(Grid::Tiles { rows: tile.rows, columns: tile.columns }, tile.invocations())
 }
 
-/// The epilogue of a tile. Small tiles of aligned schedules load its inputs before they multiply, and
-/// cooperative-matrix tiles one row of matrices at a time: nothing else would hide the latency. Scalar schedules store
-/// element by element, since the result may have rows of any length.
+/// The epilogue of a tile. Small aligned tiles load its inputs before they multiply, and cooperative-matrix tiles one
+/// row of matrices at a time: nothing else would hide the latency. Scalar schedules store single elements, since rows
+/// may have any length.
 fn epilogue<'a, 'k>(group: &'a Group, axes: Axes<'k>, sum: DType, tile: Tile) -> Epilogue<'a, 'k> {
     let epilogue = Epilogue::new(group, axes, sum, tile.lanes, tile.lanes);
     if preloads(tile) { epilogue.preloaded() } else { epilogue }
@@ -132,12 +131,11 @@ const fn preloads(tile: Tile) -> bool {
     tile.lanes == 4 && (tile.coop_matrix().is_some() || tile.invocation_rows * tile.invocation_columns <= 16)
 }
 
-/// True if a workgroup computes only sums over a part of the depth.
+/// True if the pass sums a part of the depth.
 const fn is_partial(tile: Tile) -> bool {
     matches!(tile.k, K::Split)
 }
 
-/// For each product, the prefix of its accumulators' names.
 fn product_prefixes(axes: &Axes) -> Vec<String> {
     if axes.products == 1 { vec![String::new()] } else { (0..axes.products).map(|p| format!("{p}_")).collect() }
 }
@@ -152,18 +150,14 @@ struct MatmulKernel<'a> {
     axes: Axes<'a>,
     sum: DType,
     sides: Vec<Side>,
-    /// For each product, the prefix of its accumulators' names: empty for a single one, else `0_ …`.
     products: Vec<String>,
     rhs_prefixes: Vec<&'static str>,
-    /// The epilogue, if it reduces rows.
     rows: Option<Rows<'a, 'a>>,
-    /// The rows of the left operand, if it has reductions.
+    /// Rows of the left operand, if it has reductions.
     row_prologue: Option<&'a RowPrologueKernel<'a>>,
-    /// The invocation's accumulators, unless they are in cooperative matrices.
     sums: Option<Val<'a>>,
-    /// The part of a depth that is summed, if workgroups share depths.
     part: Option<Part<'a>>,
-    /// The products, if they have separate workgroups, and the one whose branch is being built.
+    /// The products, if they have separate workgroups, and the one under construction.
     grouped: Option<&'a Grouped>,
     product: Option<u8>,
 }
@@ -176,7 +170,6 @@ impl<'a> MatmulKernel<'a> {
         std::mem::replace(&mut self.main, outer)
     }
 
-    /// Computes a tile.
     fn compute(&mut self) {
         self.locate();
         self.reduce_operand();
@@ -197,7 +190,6 @@ impl<'a> MatmulKernel<'a> {
         self.store();
     }
 
-    /// Binds the tile's origin, and the rows and columns of this invocation.
     fn locate(&mut self) {
         let [batch, number] = ["batch", "tile"].map(|name| self.index(name));
         let (shader, b) = (&mut self.shader, &mut self.main);
@@ -220,12 +212,10 @@ impl<'a> MatmulKernel<'a> {
         self.main.bind("ty", position / across);
     }
 
-    /// A named index of the workgroup or invocation.
     fn index(&self, name: &str) -> Val<'a> {
         self.shader.arena().name(name, Ty::U32)
     }
 
-    /// Binds the tile, batch and part of the depth of this workgroup.
     fn locate_workgroup(&mut self, id: Val<'a>) {
         let row_tiles = self.shader.uniform(Uniform::RowTiles);
         let column_tiles = self.shader.uniform(Uniform::ColumnTiles);
@@ -253,7 +243,6 @@ impl<'a> MatmulKernel<'a> {
         grid::whole_depth(b, axes);
     }
 
-    /// Reduces the rows of the left operand, if it has reductions.
     fn reduce_operand(&mut self) {
         let lanes = if self.scheduled.lhs == Direction::Depth { self.tile.lanes } else { 1 };
         if let Some(rows) = self.row_prologue {
@@ -262,7 +251,6 @@ impl<'a> MatmulKernel<'a> {
         }
     }
 
-    /// Declares the slices of the operands in workgroup memory.
     fn declare_slices(&mut self) {
         if self.tile.coop_matrix().is_some() {
             self.declare_matrix_slices();
@@ -274,7 +262,6 @@ impl<'a> MatmulKernel<'a> {
         }
     }
 
-    /// Declares the type of this invocation's accumulators, unless they are in cooperative matrices.
     fn declare_sums(&mut self) {
         if self.tile.coop_matrix().is_none() {
             let (ty, extents) = (Ty::of(self.sum, 4), self.vectors());
@@ -283,7 +270,6 @@ impl<'a> MatmulKernel<'a> {
         }
     }
 
-    /// Declares this invocation's accumulators `c`.
     fn bind_sums(&mut self) {
         match self.sums {
             Some(sums) => self.sums = Some(self.main.var("c", self.shader.arena().construct(sums.ty(), &[]))),
@@ -291,7 +277,7 @@ impl<'a> MatmulKernel<'a> {
         }
     }
 
-    /// Declares `update`, which accumulates the products of one depth.
+    /// Declares `update`, which accumulates one depth.
     fn declare_update(&mut self) {
         if let Some(sums) = self.sums {
             let (ty, extents) = (Ty::of(self.sum, 4), self.vectors());
@@ -299,36 +285,30 @@ impl<'a> MatmulKernel<'a> {
         }
     }
 
-    /// Rows of an invocation, and its vectors of four columns.
     const fn vectors(&self) -> [u32; 2] {
         [self.tile.invocation_rows, self.tile.invocation_columns / 4]
     }
 
-    /// The indices of an invocation's vectors of four accumulators.
     fn vector_numbers(&self) -> impl Iterator<Item = [u32; 2]> + use<> {
         let [rows, vectors] = self.vectors();
         (0..rows).flat_map(move |i| (0..vectors).map(move |j| [i, j]))
     }
 
-    /// Four accumulators of a product.
     fn sum(&self, product: &str, [i, j]: [u32; 2]) -> Val<'a> {
         let sums = self.sums.expect("the sums are declared, and in no matrices");
         sums.field(&rank_one::field(product, i, j))
     }
 
-    /// All vectors of four accumulators of the invocation, product by product.
     fn all_sums(&self) -> Vec<Val<'a>> {
         let places: Vec<[u32; 2]> = self.vector_numbers().collect();
         self.products.iter().flat_map(|product| places.iter().map(|&place| self.sum(product, place))).collect()
     }
 
-    /// The accumulators of one place, for all products.
     fn sums_at(&self, place: [u32; 2]) -> Vec<Val<'a>> {
         self.products.iter().map(|product| self.sum(product, place)).collect()
     }
 
-    /// Accumulates the products of all depths of the workgroup. While a step multiplies, the next slices are on their way into
-    /// registers.
+    /// Accumulates all depths of the workgroup. While a step multiplies, the next slices are loaded into registers.
     fn multiply(&mut self) {
         if self.tile.is_unstaged() {
             self.multiply_unstaged();
@@ -367,7 +347,6 @@ impl<'a> MatmulKernel<'a> {
         self.main.append(&b);
     }
 
-    /// The staged operands.
     fn staged(&self) -> Vec<Side> {
         match self.tile.mainloop {
             Mainloop::Unstaged => vec![],
@@ -376,7 +355,6 @@ impl<'a> MatmulKernel<'a> {
         }
     }
 
-    /// Accumulates the products of depth `k` of the slices.
     fn rank_one_update(&self, b: &mut Block<'a>, k: u32) {
         let (tile, [_, vectors]) = (self.tile, self.vectors());
         let [tx, ty] = ["tx", "ty"].map(|name| self.index(name));
@@ -393,15 +371,13 @@ impl<'a> MatmulKernel<'a> {
         self.update(b, factors);
     }
 
-    /// Accumulates the products of vectors of four rows and of four columns.
     fn update(&self, b: &mut Block<'a>, factors: Vec<Val<'a>>) {
         let sums = self.sums.expect("the sums are declared").pointer();
         let arguments = [vec![sums], factors].concat();
         b.run(self.shader.arena().call("update", &arguments, Ty::Void));
     }
 
-    /// The places of this invocation's vectors of four accumulators: row and column, and their indices in the
-    /// invocation.
+    /// Row and column of this invocation's accumulator vectors, and their indices.
     fn places(&self) -> Vec<([Val<'a>; 2], [u32; 2])> {
         let Tile { rows, columns, invocation_rows, invocation_columns, .. } = self.tile;
         let [row0, column0, tx, ty] = ["row0", "column0", "tx", "ty"].map(|name| self.index(name));
@@ -413,7 +389,6 @@ impl<'a> MatmulKernel<'a> {
         self.vector_numbers().map(place).collect()
     }
 
-    /// Loads the epilogue's inputs.
     fn preload(&mut self) {
         if let Some(rows) = &self.rows {
             rows.prepare(&mut self.shader, &mut self.main);
@@ -455,7 +430,7 @@ impl<'a> MatmulKernel<'a> {
         }
     }
 
-    /// The call that passes the accumulators of a place to the epilogue; `name` is the suffix of its preloaded inputs.
+    /// Calls the epilogue; `name` is the suffix of preloaded inputs.
     fn finish_call(&self, place: [Val<'a>; 2], sums: &[Val<'a>], name: &str) -> Val<'a> {
         let suffix = self.product.map_or(String::new(), |product| product.to_string());
         let finish = if self.tile.lanes == 1 { "finish_each".to_owned() } else { format!("finish{suffix}") };
@@ -467,7 +442,7 @@ impl<'a> MatmulKernel<'a> {
         finish_call(&finish, &self.axes, [self.index("batch"), place[0], place[1]], &values)
     }
 
-    /// Declares `finish_each`, which stores the four accumulators of a vector one by one.
+    /// Declares `finish_each`, which stores a vector's accumulators one by one.
     fn declare_finish_each(&mut self) {
         let sums = self.axes.accumulators(Ty::of(self.sum, 4));
         let [batch, row, column] = ["batch", "row", "column"].map(|name| self.index(name));
@@ -482,7 +457,7 @@ impl<'a> MatmulKernel<'a> {
     }
 }
 
-/// The `i`-th row of the first invocation: rows are in groups of four, spread over the tile.
+/// The first invocation's `i`-th row: rows are in groups of four, spread over the tile.
 const fn row_in_tile(i: u32, rows: u32, invocation_rows: u32) -> u32 {
     (i / 4) * (rows / (invocation_rows / 4)) + i % 4
 }

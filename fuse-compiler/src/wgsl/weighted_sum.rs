@@ -1,7 +1,7 @@
 //! Weighted-sum kernels: a walk over keys in steps, whose weights are computed from products and never stored.
 //!
-//! Builds the variants of a group of weighted sums. A workgroup has rows of all sums of its group. Keys that a mask
-//! hides from all of them are skipped, as in attentions.
+//! A workgroup has rows of all sums of its group. Keys that a mask hides from all of them are skipped, as in
+//! attentions.
 
 mod coop_matrix;
 mod tile;
@@ -40,7 +40,6 @@ pub fn variant(group: &Group, sum: &WeightedSum, names: &Names, scheduled: &Sche
     }
 }
 
-/// The inputs of a generator.
 #[derive(Clone, Copy)]
 struct Source<'a> {
     group: &'a Group,
@@ -48,7 +47,6 @@ struct Source<'a> {
     scheduled: &'a ScheduleSpec,
 }
 
-/// A staged operand: of a product, or the values of a sum.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Input {
     Lhs(usize),
@@ -56,7 +54,6 @@ enum Input {
     Value(usize),
 }
 
-/// Name prefixes of inputs, by index.
 const PREFIXES: [[&str; 3]; 2] = [["xa", "xb", "xv"], ["xc", "xd", "xw"]];
 
 impl<'a> Source<'a> {
@@ -64,7 +61,6 @@ impl<'a> Source<'a> {
         self.group.shape.len() - 2
     }
 
-    /// Vector width of buffers.
     const fn lanes(self) -> u32 {
         self.scheduled.schedule.lanes
     }
@@ -80,12 +76,11 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// The extent of a product's depth.
     fn depth<'k>(self, shader: &mut Shader<'k>, product: usize) -> Val<'k> {
         shader.uniform(Uniform::Extent { axis: (self.batch() + 3 + product) as u8 })
     }
 
-    /// An input that passes through slices of a shape (steps, and elements of a step).
+    /// An input in slices of a shape (steps, and elements of a step).
     fn elements(
         self,
         shader: &mut Shader<'a>,
@@ -131,7 +126,6 @@ impl<'a> Source<'a> {
         }
     }
 
-    /// An input, with loads as wide as its buffers.
     fn operand(self, input: Input) -> Operand<'a> {
         let (program, prefix): (&(Body, ValueId), _) = match input {
             Input::Lhs(i) => (&self.sum.products[i].lhs, PREFIXES[i][0]),
@@ -144,7 +138,6 @@ impl<'a> Source<'a> {
     }
 }
 
-/// The pass of a schedule.
 fn pass(source: Source<'_>, names: &Names) -> Pass {
     let (group, lanes, schedule) = (source.group, source.lanes(), source.scheduled.schedule);
     let arena = Arena::default();

@@ -1,6 +1,6 @@
-//! Chunks of quantized weights: words and scales of a few depths, in registers, and their values.
+//! Chunks of quantized weights: words and scales of a few depths in registers, and their values.
 //!
-//! If columns are neighbors, a chunk covers four columns and everything is a vector; otherwise it covers one.
+//! If columns are neighbors, a chunk covers four columns as vectors; otherwise one.
 
 use fuse_artifact::{DType, Packing, Size, Slot, schedule::LANES};
 
@@ -15,60 +15,53 @@ use crate::{
 /// measured, conversion instructions take four times as long as others.
 const MAGIC: (u32, f32) = (0x4b00_0000, 8_388_608.0);
 
-/// Bits of the fraction.
 const FRACTION: u32 = 23;
 
-/// Depths of a run: those read at a time without workgroup memory. Groups begin at runs.
+/// Depths of a run, read at a time without workgroup memory. Groups begin at runs.
 pub(super) const RUN: u32 = Packing::GROUP_MULTIPLE as u32;
 
-/// Codes of a field, which one shift extracts from the words of a run: below a float's exponent, and few, because each
-/// place needs a constant.
+/// Codes of a field, which one shift extracts from a run's words: below a float's exponent, and few, because each place
+/// needs a constant.
 fn field_codes(bits: u32) -> u32 {
     (16 / bits).min(8)
 }
 
-/// 2^-`places`, the factor for a code that is this many bits too high.
+/// 2^-`places`, for a code that is so many bits too high.
 fn down(places: u32) -> f32 {
     1.0 / (1u32 << places) as f32
 }
 
-/// The sum of products of four packed bytes each.
+/// Sum of products of four packed bytes each.
 pub(super) fn dot_bytes<'k>(x: Val<'k>, y: Val<'k>) -> Val<'k> {
     x.arena().call("dot4I8Packed", &[x, y], Ty::vector(Scalar::I32, 1))
 }
 
-/// A right operand that is read by whole words.
 #[derive(Clone)]
 pub(super) struct PackedWeights<'a> {
     pub weights: Weights<'a>,
-    /// The operand, bound by vectors of four.
     pub operand: Operand<'a>,
 }
 
-/// A column of weights, or four neighboring ones.
 pub(super) struct WeightColumn<'a, 'k> {
     pub weights: PackedWeights<'a>,
-    /// The prefix of its names.
     pub name: String,
-    /// The offsets of its words and of its scales.
     words: Val<'k>,
     scales: Val<'k>,
 }
 
-/// The registers of a chunk.
 pub(super) struct Chunk<'k> {
     word: Val<'k>,
     /// The next word, where values straddle words.
     next: Option<Val<'k>>,
-    /// The first bit of the chunk in its word.
+    /// First bit of the chunk in its word.
     shift: Val<'k>,
     scales: [Val<'k>; 2],
 }
 
-/// The words of a run: 32 depths, which take as many words as a value has bits.
+/// Words of a run: 32 depths take as many words as a value has bits.
 pub(super) struct Run<'k> {
     words: Vec<Val<'k>>,
-    /// Codes with the first of each field at bit 0.
+    /// Codes with each field's first at bit 0.
     fields: Vec<Val<'k>>,
     scales: [Val<'k>; 2],
 }
@@ -81,7 +74,7 @@ pub(super) struct Scale<'k> {
 }
 
 impl<'a> PackedWeights<'a> {
-    /// The right operands of a contraction, which must be weights.
+    /// Right operands of a contraction, which must be weights.
     pub(super) fn all(group: &'a Group, contraction: &'a Contraction) -> Vec<Self> {
         let weights = Weights::all(group, contraction).expect("schedules that read words have weights");
         let operands = contraction.rhs.iter().zip(rhs_prefixes(contraction)).zip(weights);
@@ -90,7 +83,6 @@ impl<'a> PackedWeights<'a> {
         operands.map(packed).collect()
     }
 
-    /// The prefix of its names.
     pub(super) fn name(&self) -> &'static str {
         self.operand.prefix.trim_end_matches('_')
     }
@@ -103,7 +95,6 @@ impl<'a> PackedWeights<'a> {
         self.weights.value.packing
     }
 
-    /// Bits of a value.
     pub(super) fn bits(&self) -> u32 {
         self.packing().bits()
     }
@@ -113,7 +104,6 @@ impl<'a> PackedWeights<'a> {
         self.weights.layout == Direction::Outer
     }
 
-    /// The number of columns read together.
     pub(super) fn lanes(&self) -> u32 {
         if self.is_vector() { LANES } else { 1 }
     }
@@ -122,12 +112,10 @@ impl<'a> PackedWeights<'a> {
         Ty::vector(scalar, self.lanes())
     }
 
-    /// A constant for each column.
     fn number<'k>(&self, arena: &'k Arena, value: f32) -> Val<'k> {
         arena.f32(value).splat(self.lanes())
     }
 
-    /// Stride along the packed axis, of the words or the scales.
     fn step<'k>(&self, shader: &mut Shader<'k>, access: u16) -> Val<'k> {
         let view = &self.operand.group.accesses[usize::from(access)].access.view;
         shader.size(&Size::product(&view[usize::from(self.weights.value.axis) + 1..]))
@@ -137,12 +125,11 @@ impl<'a> PackedWeights<'a> {
         shader.buffer(slot, DType::U32, LANES, false)
     }
 
-    /// The elements of a buffer at an offset, one for each column.
+    /// Elements at an offset, one per column.
     fn element<'k>(&self, buffer: Val<'k>, offset: Val<'k>) -> Val<'k> {
         if self.is_vector() { buffer.at(offset / LANES) } else { element(buffer, LANES, offset) }
     }
 
-    /// Binds the buffers, and declares the constant for the type of scales.
     pub(super) fn declare(&self, shader: &mut Shader<'_>) {
         shader.wide_scales(self.param());
         for slot in [Slot::Param(self.param()), Slot::Scales(self.param())] {
@@ -150,12 +137,10 @@ impl<'a> PackedWeights<'a> {
         }
     }
 
-    /// The index of the group that contains a depth.
     pub(super) fn group<'k>(&self, shader: &mut Shader<'k>, depth: Val<'k>) -> Val<'k> {
         depth / shader.size(&self.weights.value.group)
     }
 
-    /// Binds the offsets of a column (the first of four).
     pub(super) fn locate<'k>(
         &self,
         shader: &mut Shader<'k>,
@@ -173,7 +158,7 @@ impl<'a> PackedWeights<'a> {
         WeightColumn { weights: self.clone(), name, words, scales }
     }
 
-    /// Integer dot products of four packed bytes each with those of the word `x`: one `i32` for each column.
+    /// Integer dot products of four packed bytes with the word `x`, one `i32` per column.
     pub(super) fn integer_dot<'k>(&self, codes: Val<'k>, x: Val<'k>) -> Val<'k> {
         let dot = |lane| dot_bytes(codes.lane(lane), x);
         if self.is_vector() { x.arena().construct(self.ty(Scalar::I32), &[0, 1, 2, 3].map(dot)) } else { dot(0) }
@@ -185,7 +170,6 @@ impl<'k> WeightColumn<'_, 'k> {
         b.declare(self.words.arena(), format!("{}_{name}", self.name), ty)
     }
 
-    /// Declares the registers of a chunk.
     pub(super) fn declare_chunk(&self, b: &mut Block<'k>) -> Chunk<'k> {
         let ty = self.weights.ty(Scalar::U32);
         Chunk {
@@ -196,12 +180,12 @@ impl<'k> WeightColumn<'_, 'k> {
         }
     }
 
-    /// Declares the registers of scales as they are in memory; the second is for `f32` only.
+    /// Declares the registers of stored scales; the second is for `f32` only.
     fn declare_scales(&self, b: &mut Block<'k>) -> [Val<'k>; 2] {
         ["s", "t"].map(|name| self.register(b, name, self.weights.ty(Scalar::U32)))
     }
 
-    /// Loads the chunk that starts at a depth, a multiple of the chunk's length inside the weights.
+    /// Loads the chunk at a depth, a multiple of its length inside the weights.
     pub(super) fn load(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, chunk: &Chunk<'k>, depth: Val<'k>) {
         let (weights, value) = (&self.weights, self.weights.weights.value);
         let step = weights.step(shader, value.words);
@@ -212,7 +196,7 @@ impl<'k> WeightColumn<'_, 'k> {
             let word = b.bind("word", self.words + bit / 32 * step);
             b.set(chunk.word, weights.element(words, word));
             if let Some(register) = chunk.next {
-                // Chunks of 24 bits: those that start above bit 8 end in the next word.
+                // Chunks of 24 bits that start above bit 8 end in the next word.
                 let next = b.bind("next", chunk.shift.gt(8).select(word + step, word));
                 b.set(register, weights.element(words, next));
             }
@@ -221,7 +205,6 @@ impl<'k> WeightColumn<'_, 'k> {
         self.load_scales(shader, b, chunk.scales, group);
     }
 
-    /// Loads the run that starts at a depth, with the scales of a group.
     pub(super) fn load_run(
         &self,
         shader: &mut Shader<'k>,
@@ -251,7 +234,6 @@ impl<'k> WeightColumn<'_, 'k> {
         Run { words, fields: vec![], scales }
     }
 
-    /// Loads the scales of a group.
     fn load_scales(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, [s, t]: [Val<'k>; 2], group: Val<'k>) {
         let (weights, value) = (&self.weights, self.weights.weights.value);
         let (step, wide) = (weights.step(shader, value.scales), shader.wide_scales(value.param));
@@ -270,21 +252,20 @@ impl<'k> WeightColumn<'_, 'k> {
         });
     }
 
-    /// Binds the codes of a chunk, with the first at bit 0, and unpacks its scale.
+    /// Binds a chunk's codes, the first at bit 0, and unpacks its scale.
     pub(super) fn unpack(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, chunk: &Chunk<'k>) -> (Val<'k>, Scale<'k>) {
         let scale = self.unpack_scales(shader, b, chunk.scales);
         let (lanes, arena) = (self.weights.lanes(), shader.arena());
         let shift = chunk.shift.splat(lanes);
         let codes = chunk.word >> shift;
         let codes = match chunk.next {
-            // A chunk that does not straddle has its own word twice; the second one's extra bits are masked.
+            // A chunk that does not straddle has its own word twice; extra bits are masked.
             Some(next) => codes | ((next << 1) << (arena.u32(31).splat(lanes) - shift)),
             None => codes,
         };
         (b.bind(format!("{}_q", self.name), codes), scale)
     }
 
-    /// Unpacks the scale of a run.
     pub(super) fn unpack_scale(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, run: &Run<'k>) -> Scale<'k> {
         self.unpack_scales(shader, b, run.scales)
     }
@@ -324,8 +305,8 @@ impl<'k> WeightColumn<'_, 'k> {
         Scale { scale, offset }
     }
 
-    /// The code of `word` that begins at a bit, as a float times a power of two, and the exponent of that. Codes above
-    /// the fraction are shifted down to the position of the first one there.
+    /// The code at a bit of `word`, as a float times a power of two, and its exponent. Codes above the fraction are
+    /// shifted down to the first one's position there.
     fn code(&self, word: Val<'k>, bit: u32) -> (Val<'k>, u32) {
         let packing = self.weights.packing();
         let (bits, mask) = (packing.bits(), packing.largest());
@@ -338,7 +319,6 @@ impl<'k> WeightColumn<'_, 'k> {
         (((word & (mask << at)) | magic).bitcast(Scalar::F32) - word.arena().f32(number), at)
     }
 
-    /// The value at the `i`-th depth of a chunk with these codes.
     pub(super) fn value(&self, shader: &mut Shader<'k>, codes: Val<'k>, scale: Scale<'k>, i: u32) -> Val<'k> {
         debug_assert!(i < self.weights.weights.chunk(), "a chunk has fewer depths");
         let (code, at) = self.code(codes, i * self.weights.bits());
@@ -352,7 +332,7 @@ impl<'k> WeightColumn<'_, 'k> {
         1 << (self.weights.bits() - 1)
     }
 
-    /// Binds `_field…`, the codes of a run from its `i`-th depth on with the first at bit 0, if a field begins there.
+    /// Binds `_field…`, a run's codes from its `i`-th depth on, if a field begins there.
     pub(super) fn bind_field(&self, b: &mut Block<'k>, run: &mut Run<'k>, i: u32) {
         let codes = field_codes(self.weights.bits());
         if i.is_multiple_of(codes) {
@@ -361,9 +341,9 @@ impl<'k> WeightColumn<'_, 'k> {
         }
     }
 
-    /// The code of a run's `i`-th depth minus `center`, as a float. It stays at its position in the field: with the
-    /// bits of 2^23 above it, it is a float, and a multiplication by a power of two and a subtraction give the
-    /// difference without rounding.
+    /// A run's `i`-th code minus `center`, as a float. It stays at its position in the field: with the bits of 2^23
+    /// above it, it is a float, and a multiplication by a power of two and a subtraction give the difference without
+    /// rounding.
     fn code_less(&self, run: &Run<'k>, i: u32, center: u32) -> Val<'k> {
         let codes = field_codes(self.weights.bits());
         let (field, at, (magic, number)) = (run.fields[(i / codes) as usize], i % codes * self.weights.bits(), MAGIC);
@@ -373,22 +353,20 @@ impl<'k> WeightColumn<'_, 'k> {
         code.bitcast(Scalar::F32).fma(down, less)
     }
 
-    /// The code of a run's `i`-th depth minus the center.
     pub(super) fn centered_code(&self, run: &Run<'k>, i: u32) -> Val<'k> {
         self.code_less(run, i, self.center())
     }
 
-    /// The value of the center: 0 where the scheme is symmetric.
+    /// The center's value: 0 in symmetric schemes.
     pub(super) fn middle(&self, Scale { scale, offset }: Scale<'k>) -> Val<'k> {
         self.weights.number(scale.arena(), self.center() as f32).fma(scale, offset)
     }
 
-    /// The value of a run's `i`-th depth.
     pub(super) fn run_value(&self, run: &Run<'k>, scale: Scale<'k>, i: u32) -> Val<'k> {
         self.code_less(run, i, 0).fma(scale.scale, scale.offset)
     }
 
-    /// The `i`-th unit of a run's codes that are unpacked together: a word; with 3 bits, eight codes, two in each byte.
+    /// The `i`-th unit of a run's codes unpacked together: a word; with 3 bits, eight codes, two per byte.
     pub(super) fn unit(&self, run: &Run<'k>, i: u32) -> Val<'k> {
         if self.weights.bits() != 3 {
             return run.words[i as usize];
@@ -401,7 +379,7 @@ impl<'k> WeightColumn<'_, 'k> {
 }
 
 impl<'k> Run<'k> {
-    /// The words from a bit on, shifted to bit 0; this many bits are used.
+    /// The words from a bit on, shifted to bit 0; `bits` are used.
     fn bits_at(&self, bit: u32, bits: u32) -> Val<'k> {
         let (word, first) = ((bit / 32) as usize, bit % 32);
         let low = if first == 0 { self.words[word] } else { self.words[word] >> first };

@@ -5,7 +5,7 @@ use fuse_compiler::{
     front,
 };
 
-/// Kernel counts of an expression's first instance, with assumptions and without, if there are any.
+/// Kernels of the first instance, with and without assumptions.
 fn kernels(source: &str) -> (usize, Option<usize>) {
     let expression = front::expression(source.parse().expect("the source has balanced brackets"));
     assert!(!expression.diagnostics.has_errors(), "{source} has errors");

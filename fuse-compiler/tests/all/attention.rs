@@ -1,4 +1,4 @@
-//! Attention without front end and device: recognition of graphs, and validation of all schedules.
+//! Attention without front end and device: recognition, and validation of all schedules.
 
 use std::collections::BTreeSet;
 
@@ -146,7 +146,6 @@ impl Builder {
         self.binary(BinaryOp::Div, e, total)
     }
 
-    /// `matmul(softmax(f(matmul(q, transpose(k)))), v)` with `f` given.
     fn attention(
         &mut self,
         dtype: DType,
@@ -343,7 +342,7 @@ fn masks_limit_the_keys() {
         b.push(Op::Select { condition: outside, on_true: hidden, on_false: s }, DType::F32, b.ty(s).shape)
     };
     assert_eq!(limits(None, &of_length), [(Side::End, 0)]);
-    // Finite masks hide nothing: a fully masked row is the mean of all values.
+    // A fully masked row is the mean of all values.
     let finite = |b: &mut Builder, s: NodeId| {
         let (query, key) = (b.coordinate(s, 1), b.coordinate(s, 2));
         let seen = b.compare(CompareOp::Le, key, query);

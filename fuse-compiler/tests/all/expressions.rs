@@ -1,6 +1,6 @@
 //! Expressions from source to artifact, for every choice of dtypes.
 //!
-//! Their broadcast shapes are known only at launch; every stage must preserve the relations between them.
+//! Every stage must preserve relations of shapes known only at launch.
 
 use fuse_compiler::{
     compile::{Options, compile},
@@ -21,7 +21,7 @@ const EXPRESSIONS: &[&str] = &[
     "outer(a, b) + matmul(x, w)",
     "select(index(axis = -1) <= index(axis = -2), matmul(x, transpose(y)) * 0.5, -1e9)",
     "(matmul(x, w) + b, x > 0)",
-    // More results than one kernel may store on small devices.
+    // More results than a kernel may store on small devices.
     "(sum(x, axis = -1), max(x, axis = -1), min(x, axis = -1), prod(x, axis = -1), sum(x * x, axis = -1),
       sum(exp(x), axis = -1), max(abs(x), axis = -1), min(x * x, axis = -1), sum(tanh(x), axis = -1))",
 ];

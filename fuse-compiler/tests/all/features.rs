@@ -8,7 +8,7 @@ use fuse_compiler::{
     front,
 };
 
-/// Families with cooperative matrices, subgroups, integers and `f16`.
+/// Cooperative matrices, subgroups, integers and `f16`.
 const PROGRAMS: [&str; 5] = [
     "fn f(x: f16[M, K], w: f16[K, N]) -> f16[M, N] { relu(matmul(x, w)) }",
     "fn f(x: f32[M, K], w: f32[K, N]) -> f32[M, N] { softmax(relu(matmul(x, w))) }",
@@ -38,7 +38,7 @@ fn devices() -> impl Iterator<Item = Features> {
     let subgroups = Features { subgroups: 8, ..none };
     let integers = Features { int8_activations: true, ..none };
     let all = Features { f16: true, subgroups: 32, coop_matrix: 16, int8_activations: true };
-    // Matrices of an unsupported size count as none.
+    // Unsupported sizes count as none.
     let small = Features { coop_matrix: 8, ..all };
     [none, f16, subgroups, integers, all, small].into_iter()
 }

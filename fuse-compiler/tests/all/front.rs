@@ -1,4 +1,4 @@
-//! Tests of the whole front end: from source to graphs and diagnostics.
+//! Tests of the front end: from source to graphs and diagnostics.
 
 mod diagnostics;
 mod expressions;
@@ -27,7 +27,6 @@ fn expression_of(source: &str) -> Expression {
     expression(source.parse().expect("the test's tokens are balanced"))
 }
 
-/// All messages of a text, whichever form it has.
 fn messages(source: &str) -> Vec<Diagnostic> {
     let tokens: TokenStream = source.parse().expect("the test's tokens are balanced");
     let diagnostics = match head(tokens.clone()) {
@@ -42,7 +41,6 @@ fn value(shape: &[usize], data: &[f64]) -> Value {
     Value { dtype: DType::F32, shape: shape.to_vec(), data: data.to_vec() }
 }
 
-/// Only result of the last function for these inputs.
 fn values(source: &str, inputs: &[Value]) -> Vec<f64> {
     let items = items_of(source);
     let messages: Vec<String> = items.diagnostics.iter().map(ToString::to_string).collect();

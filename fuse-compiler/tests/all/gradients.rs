@@ -1,4 +1,4 @@
-//! Gradients: of operations beside forward mode, of movements, at special points, of `#[differentiable]` functions, and as plans.
+//! Gradients: of operations, movements, special points and `#[differentiable]` functions, and as plans.
 
 mod attention;
 mod differentiable;

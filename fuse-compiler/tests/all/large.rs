@@ -1,6 +1,6 @@
-//! Programs of thousands of operations: graph walks do not recurse, and limits are errors.
+//! Programs of thousands of operations: walks do not recurse, limits are errors.
 //!
-//! Test threads have 2 MiB of stack. `cargo bench -p fuse-compiler --bench large` measures compile time.
+//! Test threads have 2 MiB of stack. For compile time, see `cargo bench -p fuse-compiler --bench large`.
 
 #[path = "large/programs.rs"]
 mod programs;
@@ -58,7 +58,7 @@ fn a_generation_is_a_kernel() {
 
 #[test]
 fn results_share_kernels_as_far_as_buffers_go() {
-    // Each operation binds itself and its parameter, of 16 or 8 buffers; there are 7 shapes.
+    // An operation binds itself and its parameter, of 16 or 8 buffers; there are 7 shapes.
     let [inlined, fused, separate] = planned(&programs::wide(512));
     assert!(inlined <= 512 / 8 + 7 && fused <= 512 / 8 + 7 && separate <= 512 / 4 + 7, "{inlined} {fused} {separate}");
     assert!(kernels(&programs::wide(200)) >= 1);
@@ -119,7 +119,6 @@ fn what_is_too_large_is_an_error() {
     assert_eq!(errors, [Code::TooLarge]);
 }
 
-/// Total body values over all elements, a measure of computed work.
 fn work(graph: &Graph, policy: Policy) -> u64 {
     let plan = fusion::fuse(graph, policy).expect("a plan");
     assert_eq!(fusion::verify::verify(graph, &plan), Vec::<String>::new());
@@ -128,7 +127,7 @@ fn work(graph: &Graph, policy: Policy) -> u64 {
     plan.groups.iter().map(|group| elements(group) * group.body.values.len() as u64).sum()
 }
 
-/// Copies per piece do not depend on the number of pieces: twelve times the pieces, about twelve times the work.
+/// Twelve times the pieces are about twelve times the work.
 #[test]
 fn values_of_many_pieces() {
     for (few, many) in programs::pieces(84).iter().zip(programs::pieces(1008)) {

@@ -1,5 +1,5 @@
-//! The compiler through its public interface, without an adapter: from tokens to graphs (`front`), gradients, plans, and families of
-//! schedules. Values of kernels are tested in `tests/numeric` of the root package.
+//! The compiler through its public interface, without an adapter. Values of kernels are tested in `tests/numeric` of
+//! the root package.
 
 mod assumptions;
 mod attention;

@@ -1,4 +1,4 @@
-//! Partitioning of graphs: one case per graph shape, and an exhaustive search on small graphs.
+//! Partitioning of graphs: cases, and an exhaustive search on small graphs.
 
 mod broadcasts;
 mod cases;

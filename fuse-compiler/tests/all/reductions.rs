@@ -1,4 +1,4 @@
-//! Reduction kernels from source: all schedules pass naga, and families match the operands' layout.
+//! Reduction kernels: all schedules pass naga, and families match the layout.
 
 use fuse_artifact::Kernel;
 use fuse_compiler::{
@@ -57,7 +57,7 @@ fn norms_are_one_kernel_of_one_pass_unless_split() {
     assert_eq!(kernels.len(), 8);
     for kernel in &kernels {
         for variant in kernel.variants.iter() {
-            // One pass per dependent reduction, with one word each, and one for the output.
+            // One pass and word per dependent reduction, and one pass for the output.
             let reductions = if kernel.name.starts_with("c.") { 1 } else { 2 };
             let (passes, words) = if variant.name.contains("split") { (reductions + 1, reductions) } else { (1, 0) };
             assert_eq!(variant.passes.len(), passes, "{} {}", kernel.name, variant.name);

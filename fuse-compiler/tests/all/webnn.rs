@@ -7,7 +7,6 @@ use fuse_compiler::{
     front, webnn,
 };
 
-/// The builder calls of the block's only function, one per line, then the results.
 fn calls(source: &str) -> Vec<String> {
     let items = front::items(source.parse().expect("the source has balanced brackets"));
     let messages: Vec<_> = items.diagnostics.iter().map(ToString::to_string).collect();

@@ -29,7 +29,7 @@ fn products_count_operands_and_epilogue_apart() {
 
 #[test]
 fn products_count_what_they_reduce_of_their_operand() {
-    // Squared and added once per pass, then scaled at every tile load.
+    // Squared and added once, scaled at every tile load.
     let source = "pub fn f(x: f32[M, K], g: f32[K], w: f32[K, N]) -> f32[M, N] { matmul(rms_norm(x, g), w) }";
     assert_eq!(work(source), [Work { lhs: 2, row: 2, row_passes: 1, ..Work::default() }]);
     let source = "pub fn f(x: f32[M, K], w: f32[K, N]) -> f32[M, N] { matmul(softmax(x), w) }";

@@ -1,4 +1,4 @@
-//! Workgroup memory of kernels stays within the limit of large adapters, with any row prologue.
+//! Workgroup memory stays within the limit of large adapters.
 
 use fuse_artifact::Function;
 use fuse_compiler::{
@@ -27,7 +27,7 @@ fn largest(function: &Function) -> Vec<u32> {
     all.filter_map(of_kernels).collect()
 }
 
-/// Language model heads, and other row reductions on both sides of a product.
+/// Language model heads, and other row reductions beside a product.
 #[test]
 fn rows_that_are_reduced_leave_room_for_products() {
     let mut source = String::new();

@@ -1,6 +1,6 @@
 //! Blocks of codes with their scales.
 
-/// A block: codes, and a scale for each of its equal runs.
+/// Codes, and a scale for each of their equal runs.
 pub(super) struct Block<const LEN: usize, const RUNS: usize> {
     pub(super) codes: [u8; LEN],
     pub(super) scales: [f32; RUNS],
@@ -11,7 +11,7 @@ pub(super) struct Block<const LEN: usize, const RUNS: usize> {
 pub(super) enum Base<const RUNS: usize> {
     /// `(q - zero) * scale`: exact, since scales have at most 18 significant bits.
     Zero(u8),
-    /// `q * scale + offset`, an offset for each run: the product is exact, the sum rounds.
+    /// `q * scale + offset`, an offset per run: the product is exact, the sum rounds.
     Offsets([f32; RUNS]),
 }
 

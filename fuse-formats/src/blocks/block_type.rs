@@ -4,7 +4,7 @@
 
 use std::fmt;
 
-/// Storage type of a tensor: blocks of [`Self::block_len`] elements and [`Self::block_bytes`] bytes.
+/// Storage type of a tensor. [`is_decodable`](Self::is_decodable) tells which have decoders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum BlockType {
@@ -22,7 +22,7 @@ pub enum BlockType {
     Q5_1,
     /// `Q8_0`: 32 elements in 34 bytes.
     Q8_0,
-    /// `Q8_1`: 32 elements in 40 bytes; listed, not decoded.
+    /// `Q8_1`: 32 elements in 40 bytes.
     Q8_1,
     /// `Q2_K`: 256 elements in 84 bytes.
     Q2K,
@@ -34,35 +34,35 @@ pub enum BlockType {
     Q5K,
     /// `Q6_K`: 256 elements in 210 bytes.
     Q6K,
-    /// `Q8_K`: 256 elements in 292 bytes; listed, not decoded.
+    /// `Q8_K`: 256 elements in 292 bytes.
     Q8K,
-    /// `IQ2_XXS`: 256 elements in 66 bytes; listed, not decoded.
+    /// `IQ2_XXS`: 256 elements in 66 bytes.
     Iq2Xxs,
-    /// `IQ2_XS`: 256 elements in 74 bytes; listed, not decoded.
+    /// `IQ2_XS`: 256 elements in 74 bytes.
     Iq2Xs,
-    /// `IQ3_XXS`: 256 elements in 98 bytes; listed, not decoded.
+    /// `IQ3_XXS`: 256 elements in 98 bytes.
     Iq3Xxs,
-    /// `IQ1_S`: 256 elements in 50 bytes; listed, not decoded.
+    /// `IQ1_S`: 256 elements in 50 bytes.
     Iq1S,
-    /// `IQ4_NL`: 32 elements in 18 bytes; listed, not decoded.
+    /// `IQ4_NL`: 32 elements in 18 bytes.
     Iq4Nl,
-    /// `IQ3_S`: 256 elements in 110 bytes; listed, not decoded.
+    /// `IQ3_S`: 256 elements in 110 bytes.
     Iq3S,
-    /// `IQ2_S`: 256 elements in 82 bytes; listed, not decoded.
+    /// `IQ2_S`: 256 elements in 82 bytes.
     Iq2S,
-    /// `IQ4_XS`: 256 elements in 136 bytes; listed, not decoded.
+    /// `IQ4_XS`: 256 elements in 136 bytes.
     Iq4Xs,
-    /// `I8`: 1 element in 1 byte; listed, not decoded.
+    /// `I8`: 1 element in 1 byte.
     I8,
-    /// `I16`: 1 element in 2 bytes; listed, not decoded.
+    /// `I16`: 1 element in 2 bytes.
     I16,
-    /// `I32`: 1 element in 4 bytes; listed, not decoded.
+    /// `I32`: 1 element in 4 bytes.
     I32,
-    /// `I64`: 1 element in 8 bytes; listed, not decoded.
+    /// `I64`: 1 element in 8 bytes.
     I64,
-    /// `F64`: 1 element in 8 bytes; listed, not decoded.
+    /// `F64`: 1 element in 8 bytes.
     F64,
-    /// `IQ1_M`: 256 elements in 56 bytes; listed, not decoded.
+    /// `IQ1_M`: 256 elements in 56 bytes.
     Iq1M,
     /// `BF16`: 1 element in 2 bytes.
     Bf16,
@@ -70,18 +70,18 @@ pub enum BlockType {
     Tq1_0,
     /// `TQ2_0`: 256 elements in 66 bytes.
     Tq2_0,
-    /// `MXFP4`: 32 elements in 17 bytes; listed, not decoded.
+    /// `MXFP4`: 32 elements in 17 bytes.
     Mxfp4,
-    /// `NVFP4`: 64 elements in 36 bytes; listed, not decoded.
+    /// `NVFP4`: 64 elements in 36 bytes.
     Nvfp4,
-    /// `Q1_0`: 128 elements in 18 bytes; listed, not decoded.
+    /// `Q1_0`: 128 elements in 18 bytes.
     Q1_0,
 }
 
-/// A type, its number, elements and bytes per block, and its name in ggml.
+/// Type, number, elements and bytes per block, name in ggml.
 struct Row(BlockType, u32, usize, usize, &'static str);
 
-/// Indexed by variant, in declaration order.
+/// By variant, in declaration order.
 const ROWS: &[Row] = &[
     Row(BlockType::F32, 0, 1, 4, "F32"),
     Row(BlockType::F16, 1, 1, 2, "F16"),
@@ -125,7 +125,7 @@ impl BlockType {
         ROWS.iter().map(|row| row.0)
     }
 
-    /// Type of a number in a GGUF file, if there is one.
+    /// Type of a number in a GGUF file.
     pub fn from_id(id: u32) -> Option<Self> {
         ROWS.iter().find(|row| row.1 == id).map(|row| row.0)
     }
@@ -150,7 +150,7 @@ impl BlockType {
         self.row().4
     }
 
-    /// True if [`decode`](super::decode) supports the type. Other types can be listed and skipped.
+    /// True if [`decode`](super::decode) supports the type. Others can be listed and skipped.
     pub fn is_decodable(self) -> bool {
         matches!(
             self,

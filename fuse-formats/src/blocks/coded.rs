@@ -1,12 +1,11 @@
-//! The types of blocks with codes.
+//! The types of blocks with codes, not those whose elements are numbers.
 //!
-//! Input: bytes of whole blocks. Output: values ([`decode`]), or codes, scales and offsets ([`codes`]), from the same
-//! [`Block`]s. Not here: types whose elements are numbers.
+//! [`decode`] gives values, [`codes`] gives codes, scales and offsets, from the same [`Block`]s.
 
 use super::{BlockType, block::Block, k_quants, legacy, ternary};
 use crate::codes::Codes;
 
-/// Decodes whole blocks into as many values; false for types without codes.
+/// Decodes whole blocks; false for types without codes.
 pub(super) fn decode(ty: BlockType, bytes: &[u8], out: &mut [f32]) -> bool {
     visit(ty, Values { bytes, out })
 }

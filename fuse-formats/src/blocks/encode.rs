@@ -1,16 +1,15 @@
 //! Encoders of ggml's blocks of 32: `f32` values to bytes.
 //!
-//! The bytes are those of ggml's reference functions (`quantize_row_q4_0_ref` and its siblings). The scale divides
+//! Results equal those of ggml's reference functions (`quantize_row_q4_0_ref` and its siblings). The scale divides
 //! before it is rounded to `f16`, so codes are those of the exact scale.
 
 use half::f16;
 
 use super::{BlockType, Error, SMALL};
 
-/// Encodes values as blocks of Q4_0, Q4_1, Q5_0, Q5_1 or Q8_0.
+/// Encodes n times 32 values as n blocks of Q4_0, Q4_1, Q5_0, Q5_1 or Q8_0.
 ///
-/// `values` holds n times 32 values, and `out` holds n times [`BlockType::block_bytes`] bytes. ggml leaves values that
-/// are not finite undefined; here codes saturate, and a NaN becomes code 0.
+/// ggml leaves values that are not finite undefined; here codes saturate, and a NaN becomes code 0.
 ///
 /// # Errors
 /// [`Error::NoEncoder`] for other types, [`Error::PartialValues`], or [`Error::Output`] if `out` has another length.
@@ -118,7 +117,7 @@ fn write_half(out: &mut [u8], value: f32) {
     out.copy_from_slice(&f16::from_f32(value).to_le_bytes());
 }
 
-/// Low four bits of each code: the first 16 codes in the low nibbles.
+/// Low four bits: the first 16 codes in the low nibbles.
 fn write_nibbles(out: &mut [u8], codes: &[u8; SMALL]) {
     for (j, byte) in out.iter_mut().enumerate() {
         *byte = (codes[j] & 15) | ((codes[j + 16] & 15) << 4);

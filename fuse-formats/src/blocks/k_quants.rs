@@ -1,9 +1,8 @@
 //! ggml's super-blocks of 256 elements: K-quants of 2 to 6 bits.
 //!
-//! A super-block has `f16` scales. Runs of 16 or 32 elements have small integers as scales (and minima). Output: 256
-//! codes, a scale for each run, and the zero point. Formulas: ggml, `dequantize_row_q2_K` and its siblings, over
-//! `block_q2_K` to `block_q6_K`. A run's scale is multiplied by the super-block's first, then by the code; other orders
-//! round differently.
+//! A super-block has `f16` scales, its runs of 16 or 32 elements small integers. Formulas: ggml, `dequantize_row_q2_K`
+//! and its siblings. A run's scale is multiplied by the super-block's first, then by the code; other orders round
+//! differently.
 
 use super::{
     SUPER,
@@ -81,9 +80,8 @@ pub(super) fn q6_k(block: &[u8; 210]) -> Block<SUPER, 16> {
     let (mut codes, mut scales) = ([0; SUPER], [0.0; 16]);
     for (run, codes) in codes.chunks_exact_mut(16).enumerate() {
         scales[run] = d * f32::from(bytes[run] as i8);
-        // Each half of the super-block has eight runs.
-        // 64 low bytes hold four runs in low nibbles and four in high nibbles; 32 high bytes hold two runs in each pair
-        // of bits.
+        // Each half has eight runs. 64 low bytes hold four runs in low nibbles and four in high nibbles; 32 high bytes
+        // hold two runs in each pair of bits.
         let (half, run) = (run / 8, run % 8);
         let (low_at, low_shift) = (64 * half + 16 * (run % 4), 4 * (run / 4));
         let (high_at, high_shift) = (32 * half + 16 * (run % 2), 2 * (run / 2));
@@ -96,7 +94,6 @@ pub(super) fn q6_k(block: &[u8; 210]) -> Block<SUPER, 16> {
     Block { codes, scales, base: Base::Zero(32) }
 }
 
-/// Scales of all runs of 32, and their minima as offsets.
 fn scales_and_minima(d: f32, dmin: f32, bytes: &[u8]) -> ([f32; 8], Base<8>) {
     let (mut scales, mut offsets) = ([0.0; 8], [0.0; 8]);
     for run in 0..8 {
@@ -106,13 +103,13 @@ fn scales_and_minima(d: f32, dmin: f32, bytes: &[u8]) -> ([f32; 8], Base<8>) {
     (scales, Base::Offsets(offsets))
 }
 
-/// First byte and shift of the two-bit codes of a run of 16. 32 bytes hold eight runs, two in each pair of bits.
+/// First byte and shift of the codes of a run of 16. 32 bytes hold eight runs, two in each pair of bits.
 fn two_bits_of(run: usize) -> (usize, usize) {
     (32 * (run / 8) + 16 * (run % 2), 2 * (run % 8 / 2))
 }
 
-/// Scale and minimum of a run of 32, as unpacked by ggml's `get_scale_min_k4`. The first four runs use six bits of a
-/// byte; its high two bits belong to the last four runs.
+/// ggml's `get_scale_min_k4`, for a run of 32. The first four runs use six bits of a byte; its high two bits belong to
+/// the last four.
 fn scale_and_min(scales: &[u8], run: usize) -> (f32, f32) {
     let (scale, min) = if run < 4 {
         (scales[run] & 63, scales[run + 4] & 63)

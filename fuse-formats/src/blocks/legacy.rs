@@ -1,8 +1,7 @@
 //! ggml's blocks of 32: one scale, with or without a minimum, and 4, 5 or 8 bits per element.
 //!
-//! Output: 32 codes, a scale, and the zero point. Formulas: ggml, `dequantize_row_q4_0` and its siblings, over
-//! `block_q4_0`, `block_q4_1`, `block_q5_0`, `block_q5_1` and `block_q8_0`. Low nibbles of the 16 code bytes are
-//! elements 0 to 15, high nibbles elements 16 to 31.
+//! Formulas: ggml, `dequantize_row_q4_0` and its siblings. Low nibbles of the 16 code bytes are elements 0 to 15, high
+//! nibbles elements 16 to 31.
 
 use super::{
     SMALL,

@@ -1,6 +1,6 @@
 //! ggml's ternary super-blocks of 256: one scale, and codes 0, 1, 2 for -1, 0, 1.
 //!
-//! Formulas: ggml, `dequantize_row_tq1_0` and `dequantize_row_tq2_0`, over `block_tq1_0` and `block_tq2_0`.
+//! Formulas: ggml, `dequantize_row_tq1_0` and `dequantize_row_tq2_0`.
 
 use super::{
     SUPER,
@@ -8,8 +8,8 @@ use super::{
     half_at,
 };
 
-/// 48 bytes of five codes each, 4 bytes of four codes each, `d`: `(q - 1) * d`. A byte is a fraction of 256 with codes
-/// as base-3 digits. Digit n is the integer part of 3 times the fraction after a wrapping multiplication by `3^n`.
+/// 48 bytes of five codes, 4 bytes of four codes, `d`: `(q - 1) * d`. A byte is a fraction of 256 with codes as base-3
+/// digits: digit n is the integer part of 3 times the fraction after a wrapping multiplication by `3^n`.
 pub(super) fn tq1_0(block: &[u8; 54]) -> Block<SUPER, 1> {
     const POWERS: [u8; 5] = [1, 3, 9, 27, 81];
     // Start, end and digits per byte of each group of bytes; a group's elements are ordered by digit.

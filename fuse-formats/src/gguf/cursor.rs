@@ -1,6 +1,4 @@
-//! Bounds-checked cursor over a file's bytes.
-//!
-//! Output: little-endian numbers and borrowed strings, or errors that name the element being read.
+//! Bounds-checked cursor over a file's bytes: little-endian numbers and borrowed strings.
 
 use std::fmt;
 
@@ -11,17 +9,14 @@ use super::error::{Error, short};
 pub(super) enum Place<'a> {
     /// Magic, version and counts.
     Header,
-    /// The list of metadata entries.
     Metadata,
-    /// The key of a metadata entry, by index.
+    /// Key of a metadata entry, by index.
     Key(u64),
-    /// The value of a key.
     Value(&'a str),
-    /// The list of tensors.
     Tensors,
-    /// The name of a tensor, by index.
+    /// Name of a tensor, by index.
     TensorName(u64),
-    /// The rest of a tensor's description.
+    /// Rest of a tensor's description.
     Tensor(&'a str),
 }
 

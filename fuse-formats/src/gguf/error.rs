@@ -1,7 +1,6 @@
 //! Errors of GGUF files.
 //!
-//! Each names the key or tensor, and what was expected and found. Names are truncated to [`MAX_NAME`] characters, since
-//! a hostile one may be as long as the file.
+//! Names are truncated to [`MAX_NAME`] characters, since a hostile one may be as long as the file.
 
 use std::{fmt, io};
 
@@ -18,19 +17,19 @@ pub enum Error {
     /// The file does not start with `GGUF`.
     #[error("expected a file that starts with `GGUF`, found {found:02x?}")]
     Magic {
-        /// The first four bytes.
+        /// First four bytes.
         found: [u8; 4],
     },
     /// The file's numbers are big endian.
     #[error("expected a little-endian file, found a big-endian one of version {version}")]
     BigEndian {
-        /// The version, read as big endian.
+        /// Version, read as big endian.
         version: u32,
     },
     /// The file has another version of the format.
     #[error("expected GGUF version 2 or 3, found {found}")]
     Version {
-        /// The version.
+        /// Version.
         found: u32,
     },
     /// The file ends within an element.
@@ -52,7 +51,7 @@ pub enum Error {
         place: String,
         /// Number of smallest entries that fit.
         most: u64,
-        /// The count.
+        /// Count.
         found: u64,
     },
     /// A string is not UTF-8.
@@ -66,59 +65,59 @@ pub enum Error {
     /// A value or an array's element has a type that does not exist.
     #[error("key `{key}`: expected a value type from 0 to 12, found {found}")]
     ValueType {
-        /// The key.
+        /// Key.
         key: String,
-        /// The type's number.
+        /// Type's number.
         found: u32,
     },
     /// A boolean is neither 0 nor 1.
     #[error("key `{key}`: expected a boolean 0 or 1, found {found}")]
     Bool {
-        /// The key.
+        /// Key.
         key: String,
-        /// The byte.
+        /// Byte.
         found: u8,
     },
     /// Arrays are nested too deeply.
     #[error("key `{key}`: expected at most {most} arrays within each other, found more")]
     Depth {
-        /// The key.
+        /// Key.
         key: String,
-        /// The limit.
+        /// Limit.
         most: usize,
     },
     /// Two metadata entries have the same key.
     #[error("key `{key}`: expected it once, found it again")]
     DuplicateKey {
-        /// The key.
+        /// Key.
         key: String,
     },
     /// The alignment is no power of two.
     #[error("key `general.alignment`: expected a power of two of type u32, found {found}")]
     Alignment {
-        /// The value or its type.
+        /// Value or its type.
         found: String,
     },
     /// Two tensors have the same name.
     #[error("tensor `{tensor}`: expected it once, found it again")]
     DuplicateTensor {
-        /// The tensor.
+        /// Tensor.
         tensor: String,
     },
     /// A tensor has too many dimensions.
     #[error("tensor `{tensor}`: expected at most {most} dimensions, found {found}")]
     Rank {
-        /// The tensor.
+        /// Tensor.
         tensor: String,
-        /// The limit.
+        /// Limit.
         most: usize,
-        /// The rank.
+        /// Rank.
         found: u32,
     },
     /// A tensor's elements overflow.
     #[error("tensor `{tensor}`: expected a shape whose elements and bytes can be counted, found {found:?}")]
     Shape {
-        /// The tensor.
+        /// Tensor.
         tensor: String,
         /// Dimensions in file order: innermost first.
         found: Vec<u64>,
@@ -126,7 +125,7 @@ pub enum Error {
     /// A tensor's rows are not whole blocks.
     #[error("tensor `{tensor}`: expected rows of a multiple of {block_len} elements for {ty}, found {found}")]
     Row {
-        /// The tensor.
+        /// Tensor.
         tensor: String,
         /// Its type.
         ty: BlockType,
@@ -138,17 +137,17 @@ pub enum Error {
     /// A tensor's offset is not aligned.
     #[error("tensor `{tensor}`: expected an offset that is a multiple of {alignment}, found {found}")]
     Unaligned {
-        /// The tensor.
+        /// Tensor.
         tensor: String,
-        /// The file's alignment.
+        /// File's alignment.
         alignment: usize,
-        /// The offset, from the start of the data.
+        /// Offset, from the start of the data.
         found: u64,
     },
     /// A tensor exceeds the end of the file.
     #[error("tensor `{tensor}`: expected {expected} bytes at offset {offset} of the data, found {found} bytes of data")]
     OutOfBounds {
-        /// The tensor.
+        /// Tensor.
         tensor: String,
         /// Its offset, from the start of the data.
         offset: u64,
@@ -160,35 +159,34 @@ pub enum Error {
     /// Two tensors overlap.
     #[error("tensor `{tensor}`: expected an offset from {expected}, where `{other}` ends, found {found}")]
     Overlap {
-        /// The tensor with the larger offset.
+        /// Tensor with the larger offset.
         tensor: String,
-        /// The tensor with the smaller offset.
+        /// Tensor with the smaller offset.
         other: String,
-        /// The end of the first.
+        /// End of the first.
         expected: usize,
-        /// The start of the later.
+        /// Start of the later.
         found: usize,
     },
     /// The file cannot be read.
     #[error("file `{path}`: expected to read it, found: {message}")]
     Io {
-        /// The path.
+        /// Path.
         path: String,
-        /// The kind of the failure.
+        /// Kind of the failure.
         kind: io::ErrorKind,
         /// Message of the system.
         message: String,
     },
 }
 
-/// Same as `Display`, because a program prints this if its `main` returns the error.
+/// Same as `Display`, for a `main` that returns the error.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-/// Truncates a long name for an error.
 pub(crate) fn short(name: &str) -> String {
     match name.char_indices().nth(MAX_NAME) {
         Some((end, _)) => format!("{}…", &name[..end]),

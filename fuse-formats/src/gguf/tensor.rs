@@ -1,7 +1,4 @@
-//! Tensors of a GGUF file: descriptions and data ranges.
-//!
-//! Input: a cursor at the descriptions, and the data behind them. Output: tensors with aligned, disjoint bytes inside
-//! the file.
+//! Tensors of a GGUF file: descriptions, and aligned, disjoint data ranges inside the file.
 
 use std::collections::BTreeSet;
 
@@ -45,7 +42,7 @@ impl<'a> Tensor<'a> {
         &self.shape[..self.rank]
     }
 
-    /// The number of elements.
+    /// Number of elements.
     pub fn len(&self) -> usize {
         self.len
     }
@@ -60,7 +57,7 @@ impl<'a> Tensor<'a> {
         self.bytes
     }
 
-    /// Decodes all elements into `out`, whose length is [`Self::len`].
+    /// Decodes all elements into `out` of length [`Self::len`].
     ///
     /// # Errors
     /// As [`blocks::decode`].
@@ -83,9 +80,7 @@ impl<'a> Tensor<'a> {
     }
 }
 
-/// A tensor of a type unknown to this crate, for example of a later ggml.
-///
-/// Its size and meaning are unknown.
+/// A tensor of a type unknown to this crate, such as of a later ggml.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownTensor<'a> {
     name: &'a str,
@@ -122,7 +117,7 @@ pub(super) struct Description<'a> {
     size: u64,
 }
 
-/// Reads all tensor descriptions, with known and unknown types; names are unique.
+/// Tensors of known and unknown types, with unique names.
 pub(super) fn descriptions<'a>(
     cursor: &mut Cursor<'a>,
     count: u64,
@@ -155,7 +150,7 @@ fn description<'a>(cursor: &mut Cursor<'a>, name: &'a str) -> Result<Found<'a>, 
     let ty = cursor.u32(place)?;
     let offset = cursor.u64(place)?;
     let overflow = || Error::Shape { tensor: short(name), found: dimensions[..rank].to_vec() };
-    // Dimensions of 0 count as 1, so that strides of empty tensors cannot overflow either.
+    // Dimensions of 0 count as 1, so that strides of empty tensors cannot overflow.
     let most = dimensions.iter().try_fold(1u64, |product, &size| product.checked_mul(size.max(1)));
     let most = most.filter(|&most| i64::try_from(most).is_ok()).ok_or_else(overflow)?;
     let mut shape = [1; MAX_RANK];

@@ -1,7 +1,6 @@
 //! Metadata values of a GGUF file: numbers, booleans, strings, and nested arrays of them.
 //!
-//! Arrays stay bytes of the file. They are checked once and decoded during iteration. Source of type numbers:
-//! llama.cpp, `enum gguf_type`.
+//! Arrays stay bytes, checked once and decoded during iteration. Source of type numbers: llama.cpp, `enum gguf_type`.
 
 use std::fmt;
 
@@ -45,7 +44,7 @@ pub enum ValueType {
 }
 
 impl ValueType {
-    /// Types indexed by number, with names and minimum bytes (strings and arrays are longer).
+    /// Types by number, with names and minimum bytes (strings and arrays are longer).
     const ROWS: [(Self, &'static str, u64); 13] = [
         (Self::U8, "u8", 1),
         (Self::I8, "i8", 1),
@@ -62,7 +61,7 @@ impl ValueType {
         (Self::F64, "f64", 8),
     ];
 
-    /// Type of a number in a file, if there is one.
+    /// Type of a number in a file.
     pub fn from_id(id: u32) -> Option<Self> {
         Self::ROWS.get(usize::try_from(id).ok()?).map(|row| row.0)
     }
@@ -152,7 +151,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The boolean.
+    /// Boolean.
     pub fn as_bool(&self) -> Option<bool> {
         match *self {
             Self::Bool(value) => Some(value),
@@ -160,7 +159,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The text.
+    /// Text.
     pub fn as_str(&self) -> Option<&'a str> {
         match *self {
             Self::String(value) => Some(value),
@@ -168,7 +167,7 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// The array.
+    /// Array.
     pub fn as_array(&self) -> Option<&Array<'a>> {
         match self {
             Self::Array(value) => Some(value),
@@ -177,12 +176,11 @@ impl<'a> Value<'a> {
     }
 }
 
-/// An array of values of one type. Nested arrays may have different element types.
+/// Values of one type. Nested arrays may have different element types.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Array<'a> {
     element: ValueType,
     len: u64,
-    /// Encoded elements.
     bytes: &'a [u8],
 }
 
@@ -208,7 +206,7 @@ impl<'a> Array<'a> {
         self.bytes
     }
 
-    /// The elements in order.
+    /// Elements in order.
     pub fn iter(&self) -> Values<'a> {
         Values { element: self.element, left: self.len, cursor: Cursor::new(self.bytes) }
     }
@@ -236,8 +234,7 @@ impl<'a> Iterator for Values<'a> {
 
     fn next(&mut self) -> Option<Value<'a>> {
         self.left = self.left.checked_sub(1)?;
-        // Never fails: parsing checked the array. The key only serves errors; depth counts from this array, which was
-        // within the limit.
+        // Never fails: parsing checked the array. Depth counts from it.
         read(&mut self.cursor, self.element, "", 0).ok()
     }
 
@@ -248,7 +245,7 @@ impl<'a> Iterator for Values<'a> {
 
 impl ExactSizeIterator for Values<'_> {}
 
-/// Reads a value and advances over it. `depth` counts the enclosing arrays.
+/// Reads a value; `depth` counts the enclosing arrays.
 pub(super) fn read<'a>(cursor: &mut Cursor<'a>, ty: ValueType, key: &str, depth: usize) -> Result<Value<'a>, Error> {
     let place = Place::Value(key);
     Ok(match ty {

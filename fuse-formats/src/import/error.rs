@@ -1,6 +1,4 @@
 //! Errors of lossless import.
-//!
-//! Each names the tensor or format, and what was expected and found.
 
 use std::fmt;
 
@@ -13,27 +11,27 @@ use crate::packed;
 #[derive(Clone, Error, PartialEq)]
 #[non_exhaustive]
 pub enum Error {
-    /// The type has no codes and scales: its elements are numbers, or it has no decoder.
+    /// The type has no codes and scales, or no decoder.
     #[error(
         "{what}: expected blocks of Q4_0, Q4_1, Q5_0, Q5_1, Q8_0, Q4_K, Q5_K, TQ1_0 or TQ2_0 (or Q2_K, Q3_K or Q6_K with \
          scales that are equal in pairs)"
     )]
     Type {
-        /// The tensor and its type.
+        /// Tensor and its type.
         what: String,
     },
     /// The tensor has no axis or no value.
     #[error("{what}: expected an axis and a value at least, found shape {shape:?}")]
     Empty {
-        /// The tensor or the format.
+        /// Tensor or the format.
         what: String,
-        /// The shape.
+        /// Shape.
         shape: Vec<usize>,
     },
     /// Rows are not whole blocks.
     #[error("{what}: expected rows of a multiple of {block_len} values, found {found}")]
     Row {
-        /// The tensor and its type.
+        /// Tensor and its type.
         what: String,
         /// Values of a block.
         block_len: usize,
@@ -43,9 +41,9 @@ pub enum Error {
     /// The bytes do not match the shape.
     #[error("{what}: expected the bytes of shape {shape:?}, {}, found {found}", count(.expected))]
     Bytes {
-        /// The tensor and its type.
+        /// Tensor and its type.
         what: String,
-        /// The shape.
+        /// Shape.
         shape: Vec<usize>,
         /// Bytes of the shape, unless they overflow.
         expected: Option<usize>,
@@ -55,9 +53,9 @@ pub enum Error {
     /// Arrays do not match their layout.
     #[error("{what}: {error}")]
     Packed {
-        /// The format.
+        /// Format.
         what: String,
-        /// The mismatch.
+        /// Mismatch.
         error: packed::Error,
     },
     /// Rows are not in the order of their groups.
@@ -67,9 +65,9 @@ pub enum Error {
          layer's inputs alike, or decode to f32 and quantize again (`fuse_quantize::quantize`)"
     )]
     RowOrder {
-        /// The format.
+        /// Format.
         what: String,
-        /// The first such row.
+        /// First such row.
         row: usize,
         /// Expected group of the row.
         expected: usize,
@@ -82,9 +80,9 @@ pub enum Error {
          found one for each {found}{}; decode to f32 and quantize again (`fuse_quantize::quantize`)", place(.index)
     )]
     Runs {
-        /// The tensor or the format.
+        /// Tensor or the format.
         what: String,
-        /// The packed axis.
+        /// Packed axis.
         axis: usize,
         /// Its extent.
         extent: usize,
@@ -98,26 +96,26 @@ pub enum Error {
     /// The product of a scale and a code is not finite.
     #[error("{what}: expected a scale whose product with code {code} is finite, found {found} at group {index:?}")]
     Range {
-        /// The tensor or the format.
+        /// Tensor or the format.
         what: String,
-        /// The largest code.
+        /// Largest code.
         code: u32,
         /// Index of the group's values, with the group's number along the packed axis.
         index: Vec<usize>,
-        /// The scale.
+        /// Scale.
         found: f32,
     },
-    /// The parts form no quantized tensor, usually because a scale or offset is not finite.
+    /// The parts form no quantized tensor, usually for a scale or offset that is not finite.
     #[error("{what}: {error}")]
     Quantized {
-        /// The tensor or the format.
+        /// Tensor or the format.
         what: String,
-        /// The mismatch.
+        /// Mismatch.
         error: QuantizeError,
     },
 }
 
-/// Same as `Display`, because a program prints this if its `main` returns the error.
+/// Same as `Display`, for a `main` that returns the error.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

@@ -1,6 +1,4 @@
 //! Regroups scales of a format's runs as groups of a quantized tensor, without rounding.
-//!
-//! Input: codes with the scales and offsets of their runs. Output: [`Quantized`].
 
 use fuse_quantize::{Packing, Quantized, ScaleDType};
 use half::f16;
@@ -32,7 +30,7 @@ pub(super) fn quantized(what: String, codes: Codes, shape: &[usize], axis: usize
             Err(index) => return Err(refused(what, Some(index))),
         }
     };
-    // `f16` is used only if it is exact: both storages lose nothing.
+    // `f16` only if it is exact.
     let narrow = scales.iter().chain(&offsets).all(|&x| f16::from_f32(x).to_f32() == x);
     let dtype = if narrow { ScaleDType::F16 } else { ScaleDType::F32 };
     let quantized = Quantized::from_codes(packing, shape, axis, groups, dtype, &codes.codes, (&scales, &offsets));
@@ -50,7 +48,7 @@ pub(super) fn quantized(what: String, codes: Codes, shape: &[usize], axis: usize
     }
 }
 
-/// Group size aligned with runs; `None` if groups would end within runs.
+/// Group size aligned with runs, if any.
 fn group_of(run: usize, extent: usize) -> Option<usize> {
     if run >= extent {
         return Some(extent);
@@ -61,7 +59,7 @@ fn group_of(run: usize, extent: usize) -> Option<usize> {
     fits.then_some(group)
 }
 
-/// Scales and offsets of groups; fails with the first value of a group whose runs differ.
+/// Scales and offsets of groups, or the first value of a group whose runs differ.
 fn regrouped(codes: &Codes, shape: &[usize], axis: usize, group: usize) -> Result<(Vec<f32>, Vec<f32>), Vec<usize>> {
     let (extent, run) = (shape[axis], codes.run);
     let (outer, inner): (usize, usize) = (shape[..axis].iter().product(), shape[axis + 1..].iter().product());

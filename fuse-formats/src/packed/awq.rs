@@ -1,7 +1,6 @@
 //! AWQ's "gemm" arrays (AutoAWQ and its checkpoints): words of eight interleaved codes along N.
 //!
-//! Input: `qweight`, `qzeros` and `scales`. Output: values `[K, N]`. Formula: AutoAWQ's `WQLinear_GEMM`,
-//! `scales[g] * (q - z)`, with row k in group k / group size.
+//! Formula: AutoAWQ's `WQLinear_GEMM`, `scales[g] * (q - z)`, with row k in group k / group size.
 
 use half::f16;
 
@@ -22,7 +21,7 @@ pub struct AwqLayout {
     pub k: usize,
     /// N, the width of the output: a multiple of 8.
     pub n: usize,
-    /// Rows per group with common scales. K for one group, which configurations write as -1.
+    /// Rows per group with common scales. K for one group, -1 in configurations.
     pub group_size: usize,
 }
 
@@ -31,7 +30,7 @@ pub struct AwqLayout {
 pub struct AwqArrays<'a> {
     /// `[K, N / 8]`: codes.
     pub qweight: &'a [i32],
-    /// `[groups, N / 8]`: unshifted zero points, in the same order. There are ⌈K / group size⌉ groups.
+    /// `[groups, N / 8]`: unshifted zero points, in the same order; ⌈K / group size⌉ groups.
     pub qzeros: &'a [i32],
     /// `[groups, N]`.
     pub scales: &'a [f16],
@@ -84,7 +83,7 @@ impl AwqLayout {
         Ok(Codes { bits: 4, run: self.group_size, codes: unpacked(arrays.qweight), scales, offsets })
     }
 
-    /// Checks sizes and arrays; returns the words per row.
+    /// Returns the words per row.
     fn check_arrays(&self, arrays: &AwqArrays<'_>) -> Result<usize, Error> {
         let words = self.check()?;
         check_length("qweight", &[self.k, words], arrays.qweight.len())?;
@@ -111,7 +110,7 @@ impl AwqLayout {
         Ok(AwqWords { qweight: words(codes), qzeros: words(zeros) })
     }
 
-    /// Checks sizes; returns the words per row.
+    /// Returns the words per row.
     fn check(&self) -> Result<usize, Error> {
         check_size("k", self.k > 0, "at least 1", self.k)?;
         check_size("n", self.n > 0 && self.n.is_multiple_of(CODES), "a multiple of 8 above 0", self.n)?;

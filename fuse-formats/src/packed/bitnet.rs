@@ -1,7 +1,7 @@
 //! BitNet b1.58 of Hugging Face's transformers: each byte row packs four rows of ternary weights.
 //!
-//! Input: bytes `[R, in]` with R = ⌈out / 4⌉, and one scale. Output: values `[out, in]`. Formula: transformers,
-//! `integrations/bitnet.py`, `unpack_weights`: the bits 2i and 2i + 1 of byte row r are row r + i * R, plus 1.
+//! Bytes are `[R, in]` with R = ⌈out / 4⌉, values `[out, in]`, with one scale. Formula: transformers,
+//! `integrations/bitnet.py`, `unpack_weights`: bits 2i and 2i + 1 of byte row r are row r + i * R, plus 1.
 
 use super::{Error, check_length, check_size, product};
 use crate::codes::Codes;
@@ -15,7 +15,7 @@ pub struct BitNetLayout {
     pub in_features: usize,
 }
 
-/// The matrix's scale, `weight_scale`, and its use in transformers.
+/// Matrix's scale, `weight_scale`, and its use in transformers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum BitNetScale {
     /// Factor of the values: layers of class `autobitlinear`.
@@ -38,7 +38,7 @@ impl BitNetLayout {
     pub fn decode(&self, packed: &[u8], scale: BitNetScale, out: &mut [f32]) -> Result<(), Error> {
         self.check_packed(packed)?;
         check_length("out", &[self.out_features, self.in_features], out.len())?;
-        // All four codes of two bits; code 3 was rejected before.
+        // Code 3 was rejected before.
         let values = [-1.0, 0.0, 1.0, 2.0].map(|weight: f32| match scale {
             BitNetScale::Multiply(scale) => weight * scale,
             BitNetScale::Divide(scale) => weight / scale,
@@ -51,7 +51,7 @@ impl BitNetLayout {
         Ok(())
     }
 
-    /// Codes `[out, in]` with one run per row, all of equal scale and offset.
+    /// Codes `[out, in]` with one run per row.
     pub(crate) fn codes(&self, packed: &[u8], scale: BitNetScale) -> Result<Codes, Error> {
         self.check_packed(packed)?;
         let &Self { out_features, in_features } = self;
@@ -67,7 +67,7 @@ impl BitNetLayout {
         Ok(Codes { bits: 2, run: in_features, codes, scales, offsets })
     }
 
-    /// Codes of a row of checked bytes: 0, 1 or 2.
+    /// Codes 0, 1 or 2 of a row of checked bytes.
     fn row<'a>(&self, packed: &'a [u8], row: usize) -> Result<impl Iterator<Item = u8> + use<'a>, Error> {
         let rows = self.packed_rows();
         let (start, shift) = (row % rows * self.in_features, 2 * (row / rows));

@@ -1,7 +1,6 @@
 //! GPTQ's arrays (AutoGPTQ, GPTQModel and their checkpoints): words of codes along K, zero points along N.
 //!
-//! Input: `qweight`, `qzeros`, `scales` and optionally `g_idx`. Output: values `[K, N]`. Formula: AutoGPTQ's
-//! `QuantLinear`, `scales[g] * (q - z)`, where g is the row's group.
+//! Formula: AutoGPTQ's `QuantLinear`, `scales[g] * (q - z)`, where g is the row's group.
 
 use half::f16;
 
@@ -11,11 +10,12 @@ use crate::codes::Codes;
 /// Encoding of zero points in `qzeros`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StoredZero {
-    /// Zero point minus one (`checkpoint_format` "gptq", or none). All ones encode the zero point 0, as packers write
-    /// it and AutoGPTQ's first layers read it. Some readers take it as `2^bits`. Quantizers produce neither unless all
-    /// weights of a group have one sign.
+    /// Zero point minus one (`checkpoint_format` "gptq", or none).
+    ///
+    /// All ones encode the zero point 0, as packers write it and AutoGPTQ's first layers read it; some readers take it
+    /// as `2^bits`. Quantizers produce neither unless all weights of a group have one sign.
     MinusOne,
-    /// The zero point itself (`checkpoint_format` "gptq_v2").
+    /// Zero point itself (`checkpoint_format` "gptq_v2").
     Plain,
 }
 
@@ -29,7 +29,7 @@ pub struct GptqLayout {
     pub k: usize,
     /// N, the width of the output: a multiple of the same.
     pub n: usize,
-    /// Rows per group with common scales. K for one group, which configurations write as -1.
+    /// Rows per group with common scales. K for one group, -1 in configurations.
     pub group_size: usize,
     /// Encoding of zero points.
     pub stored_zero: StoredZero,
@@ -40,7 +40,7 @@ pub struct GptqLayout {
 pub struct GptqArrays<'a> {
     /// `[K * bits / 32, N]`: codes, along K.
     pub qweight: &'a [i32],
-    /// `[groups, N * bits / 32]`: zero points, along N. There are ⌈K / group size⌉ groups.
+    /// `[groups, N * bits / 32]`: zero points, along N; ⌈K / group size⌉ groups.
     pub qzeros: &'a [i32],
     /// `[groups, N]`.
     pub scales: &'a [f16],
@@ -111,7 +111,7 @@ impl GptqLayout {
         (0..self.n).map(|column| ((stored(column) + added) & bits::largest(self.bits)) as f32).collect()
     }
 
-    /// Checks sizes and arrays; returns the columns of `qzeros`.
+    /// Returns the columns of `qzeros`.
     fn check_arrays(&self, arrays: &GptqArrays<'_>) -> Result<usize, Error> {
         let (word_rows, word_columns) = self.check()?;
         let &Self { k, n, .. } = self;
@@ -168,7 +168,7 @@ impl GptqLayout {
         Ok(GptqWords { qweight, qzeros })
     }
 
-    /// Checks sizes; returns the rows of `qweight` and the columns of `qzeros`.
+    /// Returns the rows of `qweight` and the columns of `qzeros`.
     fn check(&self) -> Result<(usize, usize), Error> {
         let (whole, expected) = match self.bits {
             2 => (16, "a multiple of 16 above 0"),

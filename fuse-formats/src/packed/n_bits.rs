@@ -1,8 +1,7 @@
-//! ONNX Runtime's `MatMulNBits`: bytes of codes in blocks along K, with a scale and optionally a zero point per block.
+//! ONNX Runtime's `MatMulNBits`: bytes of codes in blocks along K, with a scale and perhaps a zero point per block.
 //!
-//! Input: `B`, `scales` and optionally `zero_points`, as in the operator. Output: values `[N, K]`. Formula: ONNX
-//! Runtime's contrib operator `com.microsoft.MatMulNBits`, `(q - z) * scale`. Not here: floating-point zero points, and
-//! the permutation `g_idx`.
+//! Arrays are those of the contrib operator `com.microsoft.MatMulNBits`, and so is the formula `(q - z) * scale`. Not
+//! here: floating-point zero points, and the permutation `g_idx`.
 
 use super::{Error, check_codes, check_length, check_size, product};
 use crate::codes::Codes;
@@ -89,7 +88,7 @@ impl NBitsLayout {
         self.blocks().div_ceil(8 / self.bits as usize)
     }
 
-    /// Checks sizes and arrays; returns the bytes per row of `B`.
+    /// Returns the bytes per row of `B`.
     fn check_arrays(&self, arrays: &NBitsArrays<'_>) -> Result<usize, Error> {
         let row_bytes = self.check()?;
         check_length("b", &[self.n, row_bytes], arrays.b.len())?;
@@ -119,7 +118,7 @@ impl NBitsLayout {
         })
     }
 
-    /// Checks sizes; returns the bytes per row of `B`.
+    /// Returns the bytes per row of `B`.
     fn check(&self) -> Result<usize, Error> {
         check_size("bits", matches!(self.bits, 2 | 4 | 8), "2, 4 or 8", self.bits as usize)?;
         check_size("n", self.n > 0, "at least 1", self.n)?;
@@ -146,7 +145,7 @@ fn pack_rows(
 ) -> Result<Vec<u8>, Error> {
     let per_byte = 8 / bits as usize;
     let length = product(argument, &[rows, row_bytes])?;
-    // Blocks may be much longer than the existing codes; a failed allocation must be an error, not an abort.
+    // Blocks may be much longer than the codes; a failed allocation must be an error, not an abort.
     let mut packed = vec![];
     packed.try_reserve_exact(length).map_err(|_| Error::Overflow { argument })?;
     packed.resize(length, 0);

@@ -1,4 +1,4 @@
-//! Imported weights compared with the formats' own decoders, and round trips through the formats' packers.
+//! Imported weights against the formats' own decoders, and round trips through packers.
 //!
 //! Values agree in every bit, except for the sign of zeros.
 
@@ -359,7 +359,6 @@ fn faults_name_the_tensor_or_the_format() {
     assert_eq!(error.to_string(), "BitNet matrix: scales[0, 0]: expected a finite number, found inf");
 }
 
-/// Compares bits; a zero may have the other sign.
 fn same(quantized: &Quantized, expected: &[f32]) -> Result<(), TestCaseError> {
     let values = quantized.dequantize();
     prop_assert_eq!(values.len(), expected.len());
@@ -370,7 +369,7 @@ fn same(quantized: &Quantized, expected: &[f32]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Blocks of `values` values with finite `f16` scales; with `paired`, scales of runs of 16 are equal in pairs.
+/// With `paired`, scales of runs of 16 are equal in pairs.
 fn random_blocks(ty: BlockType, halves: &[usize], values: usize, seed: u64, paired: bool) -> Vec<u8> {
     let size = ty.block_bytes();
     let mut bytes: Vec<u8> = Random(seed).many(values / ty.block_len() * size, |word| word as u8);

@@ -1,5 +1,4 @@
-//! Tests of other toolchains' formats: content (`gguf`, `blocks`, `packed`), conversion (`import`), damage (`hostile`),
-//! random data (`random`).
+//! Tests of other toolchains' formats.
 
 mod blocks;
 mod gguf;

@@ -1,5 +1,4 @@
-//! Packed matrices compared with an independent reader, which cuts codes from strings of bits, and round trips of
-//! packing.
+//! Packed matrices against an independent reader, which cuts codes from strings of bits, and round trips of packing.
 
 use fuse_formats::packed::{
     AwqArrays, AwqLayout, BitNetLayout, BitNetScale, Error, GptqArrays, GptqLayout, NBitsArrays, NBitsLayout,

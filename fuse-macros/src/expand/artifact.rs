@@ -1,11 +1,11 @@
 //! Artifacts as Rust expressions.
 //!
-//! Writes a compiled [`Function`] as tokens of statics and an equal constant expression, which can initialize a
-//! `static` because it borrows every list and string. The expression names the artifact's types through a module `a`
-//! that the caller brings into scope.
+//! Writes a [`Function`] as statics and a constant expression, which borrows every list and string, so it can
+//! initialize a `static`. It names the artifact's types through a module `a` that the caller brings into scope.
 //!
-//! # Invariant Every `match` and every destructuring is exhaustive, so a field added to the artifact fails to compile
-//! until it is written, too.
+//! # Invariant
+//! Every `match` and destructuring is exhaustive, so a new field of the artifact fails to compile until it is written,
+//! too.
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
@@ -20,12 +20,12 @@ use fuse_artifact::{
 };
 use proc_macro2::TokenStream;
 
-/// Lists of an artifact, then the expression that names them, in a block that brings `a` into scope.
+/// Lists of an artifact and the expression that names them, in a block with `a` in scope.
 pub(crate) fn constant(function: &Function) -> TokenStream {
     parsed(&text(function))
 }
 
-/// As [`constant`], for an expression, whose errors show its position in the source.
+/// As [`constant`], with spans at the source, for an expression.
 pub(crate) fn constant_by_place(function: &Function) -> TokenStream {
     let named = |name: &str| format!("a::Function{{name: a::Text::Borrowed({name}),");
     let place = "::core::concat!(\"fuse! at \", ::core::file!(), \":\", ::core::line!())";
@@ -38,21 +38,20 @@ fn text(function: &Function) -> String {
     lists.items + &value
 }
 
-/// Parses all tokens at once: creating millions of tokens one by one takes seconds.
+/// Parses all tokens at once: creating millions one by one takes seconds.
 fn parsed(text: &str) -> TokenStream {
     text.parse().unwrap_or_else(|error| panic!("artifacts are tokens: {error}"))
 }
 
 /// Distinct lists of an artifact, each a static.
 ///
-/// Most of an artifact are repeated lists: variants shared by alternatives, bindings and uniforms of variants. rustc
-/// lowers a static once, but a constant at each reference.
+/// Alternatives share variants, variants share bindings and uniforms. rustc lowers a static once, but a constant at
+/// each reference.
 #[derive(Default)]
 struct Lists {
     /// Names, by type, elements and targets.
     names: BTreeMap<(String, String, &'static str), String>,
     items: String,
-    /// Target condition of the current element.
     condition: &'static str,
 }
 
@@ -84,13 +83,12 @@ impl Lists {
     }
 }
 
-/// Value that can be written as a constant expression.
 trait Constant {
     fn ty() -> String;
 
     fn constant(&self, lists: &mut Lists) -> String;
 
-    /// Attribute of the expression as a list element: the targets that have it.
+    /// Attribute of a list element: the targets that have it.
     fn condition(&self) -> &'static str {
         ""
     }
@@ -182,7 +180,7 @@ macro_rules! literals {
 
 literals! { bool u8 u16 u32 i64 }
 
-/// True if pages omit a variant's shaders unless a program asks for them: few browsers have cooperative matrices.
+/// True if pages omit a variant's shaders by default: few browsers have cooperative matrices.
 pub(crate) fn only_outside_browsers(variant: &Variant) -> bool {
     cfg!(not(feature = "subgroup-matrix")) && variant.features.coop_matrix > 0
 }

@@ -1,8 +1,8 @@
 //! Collects the functions that a block imports.
 //!
-//! Only rustc resolves paths, and it tells a macro nothing about them. So the block imports, under an alias, the macro
-//! in the module of each `fuse!` function (`companion`). It passes itself to that macro, which adds its definition and
-//! calls `fuse!` again, for the next import. At the end the block is linked and compiles.
+//! Only rustc resolves paths. So the block imports, under an alias, the macro in the module of each `fuse!` function
+//! (`companion`). It passes itself to that macro, which adds its definition and calls `fuse!` again for the next
+//! import. Then the block is linked and compiles.
 //!
 //! ```text
 //! use crate::activations::swish2; fn layer(…) …
@@ -11,8 +11,8 @@
 //!     -> ::fuse_gpu::fuse! { @fuse {1 __fuse_swish2_ab12 …} ["items" "lib_3_1"] [] [swish2] [] { fn layer(…) … } }
 //! ```
 //!
-//! The groups are: the answer, the form and position of the block, the earlier answers, the name of this answer, the
-//! remaining names with their aliases, and the block.
+//! The groups: answer, form and position of the block, earlier answers, name of this answer, remaining names with
+//! aliases, block.
 
 use fuse_compiler::{
     diag::{Code, Diagnostic},
@@ -30,17 +30,15 @@ pub(crate) enum Next {
     Ask(TokenStream),
 }
 
-/// A block as it passes from macro to macro.
 struct ChainState {
     form: Form,
     place: String,
     answers: TokenStream,
-    /// Remaining names, with the aliases of their macros.
     pending: Vec<(Ident, Ident)>,
     block: TokenStream,
 }
 
-/// Classifies a call of `fuse!`: a block without imports, one with imports, or one that returns with a definition.
+/// Classifies a call: without imports, with imports, or returning with a definition.
 pub(crate) fn next(tokens: TokenStream, context: &Context) -> Next {
     if let Some(state) = resume(&tokens) {
         return state.next(context);
@@ -134,14 +132,13 @@ fn resume(tokens: &TokenStream) -> Option<ChainState> {
     parser.parse2(tokens.clone()).ok()
 }
 
-/// Alias for an import's macro, unique in its module.
 fn alias(import: &Use, index: usize, context: &Context) -> Ident {
     let mut alias = format_ident!("__fuse_function_{}_{}_{index}", import.local.unraw(), context.unique);
     alias.set_span(import.local.span());
     alias
 }
 
-/// `use path as alias;`, with the original's spans, so that rustc reports a wrong path there.
+/// `use path as alias;` with the original spans, so that rustc reports a wrong path there.
 fn import_as(import: &Use, alias: &Ident) -> TokenStream {
     let path = &import.path;
     let (start, end) = import.range;

@@ -1,6 +1,6 @@
-//! Macro of a `fuse!` function, which gives other blocks its definition.
+//! Macro of a `fuse!` function, which passes its definition to other blocks.
 //!
-//! Input: the definitions of the function and of all its callees. Output:
+//! Input: the definitions of the function and its callees. Output:
 //!
 //! ```text
 //! #[macro_export] macro_rules! __fuse_swish2_ab12 {
@@ -9,10 +9,9 @@
 //! pub mod swish2 { pub use __fuse_swish2_ab12 as __fuse; … }
 //! ```
 //!
-//! The `use` in the function's module gives the macro the function's path and visibility. A plain `macro_rules!` would
-//! be bound to textual order, or exported at the crate's root, where names of different modules collide. Only `__fuse`
-//! is added to any module's macros, so a function with the name of a Rust macro hides nothing. The macro's own name is
-//! unique in the crate, and is the identity of the definition.
+//! The `use` gives the macro the function's path and visibility. A plain `macro_rules!` would depend on textual order,
+//! or collide at the crate's root. A function with the name of a Rust macro hides nothing: modules gain only `__fuse`.
+//! The macro's own name is unique in the crate and identifies the definition.
 
 use fuse_compiler::syntax::{
     ast,
@@ -29,7 +28,7 @@ pub(crate) fn id(name: &Ident, context: &Context) -> Ident {
     format_ident!("__fuse_{}_{}", name.unraw(), context.unique, span = proc_macro2::Span::call_site())
 }
 
-/// Macro of a function. The function's own definition is the first.
+/// Macro of a function, whose own definition is the first.
 pub(crate) fn expand(header: &ast::Function, definitions: &[Definition], context: &Context) -> TokenStream {
     let ast::Function { attributes, visibility, name, .. } = header;
     let id = id(name, context);

@@ -1,8 +1,7 @@
-//! Diagnostics as Rust: errors become `compile_error!`, warnings become code that rustc warns about.
-//!
-//! Input: the diagnostics of a block. Output: items that make rustc report all of them at once, each at its tokens.
+//! Diagnostics as Rust: errors become `compile_error!`, warnings become code that rustc warns about, each at its
+//! tokens.
 
-// The benchmark of expansions includes this file, too, and is not a proc-macro crate.
+// The benchmark of expansions includes this file and is not a proc-macro crate.
 extern crate proc_macro;
 
 use fuse_compiler::{
@@ -20,8 +19,8 @@ pub(crate) fn items(diagnostics: &[Diagnostic]) -> TokenStream {
 
 /// Expression that reports every diagnostic.
 ///
-/// It uses the variables, so that rustc does not report them as unused. It ends in an error, so that rustc reports
-/// nothing else about its value.
+/// It uses the variables, against warnings about unused ones, and ends in an error, so that rustc reports nothing else
+/// about its value.
 pub(crate) fn expression(diagnostics: &[Diagnostic], variables: &[Variable]) -> TokenStream {
     let variables = variables.iter().map(|variable| match &variable.place {
         place if place.text.contains("::") => place.tokens.clone(),
@@ -45,8 +44,8 @@ fn warnings(diagnostics: &[Diagnostic]) -> Vec<TokenStream> {
 
 /// `::core::compile_error!("…")`, whose first and last token have the spans of the error.
 ///
-/// Stable Rust attaches text to tokens only through errors. So notes at other positions are part of the one message,
-/// with their line numbers.
+/// Stable Rust attaches text to tokens only through errors, so notes at other positions join the message, with line
+/// numbers.
 fn error(diagnostic: &Diagnostic) -> TokenStream {
     let ((start, end), message) = (diagnostic.span, text(diagnostic));
     let path = quote_spanned!(start=> ::core::compile_error!);
@@ -74,7 +73,7 @@ fn place(span: Span) -> Option<(String, usize)> {
     })
 }
 
-/// Triggers rustc's own lint for unused names: an unused variable of that name, with that span.
+/// Triggers rustc's lint for unused variables, at the name's span.
 fn warning(diagnostic: &Diagnostic) -> TokenStream {
     let mut name = unused_name(&diagnostic.message);
     name.set_span(diagnostic.span.0);

@@ -1,6 +1,6 @@
 //! Shaders in Chromium's dialect, for pages with cooperative matrices (feature `subgroup-matrix`).
 //!
-//! An expansion may become part of a page or of a native program, so functions with such shaders are compiled for both.
+//! Expansions may become part of pages or native programs, so such functions compile for both.
 
 use std::{
     collections::HashMap,
@@ -17,7 +17,7 @@ use fuse_compiler::{
 /// Shaders in Chromium's dialect, by those in naga's.
 static SHADERS: LazyLock<Mutex<HashMap<String, String>>> = LazyLock::new(Mutex::default);
 
-/// Compiles the shaders with matrices of a compiled graph in Chromium's dialect, if pages carry them.
+/// Compiles a graph's shaders with matrices in Chromium's dialect, if pages carry them.
 pub(crate) fn note(graph: &Graph, compiled: &Compiled) -> Result<(), String> {
     if cfg!(not(feature = "subgroup-matrix")) || !has_matrices(&compiled.function) {
         return Ok(());

@@ -1,15 +1,14 @@
 //! Items that `#[differentiable]` adds to the module of a function: `vjp`, `value_and_grad` and `pullback`.
 //!
-//! Input: the function's header, the derived signatures, and the artifacts of each. Output: items of the function's
-//! module. Each derived function has a wrapper and a module, as every function of a block:
+//! Input: header, derived signatures, and their artifacts. Output: a wrapper and a module for each:
 //!
 //! ```text
 //! mod f {
 //!     …
-//!     fn vjp(…)             mod vjp             { FUNCTION, KERNELS, PLAN, launch_into, reference }
-//!     fn value_and_grad(…)  mod value_and_grad  { the same }
-//!     fn pullback(…)        mod pullback        { FUNCTION, KERNELS, PLAN, mod apply { FUNCTION, KERNELS, PLAN } }
-//!     struct Pullback       with `apply`
+//!     fn vjp(…) mod vjp { FUNCTION, KERNELS, PLAN, launch_into, reference }
+//!     fn value_and_grad(…) mod value_and_grad { the same }
+//!     fn pullback(…) mod pullback { FUNCTION, KERNELS, PLAN, mod apply { FUNCTION, KERNELS, PLAN } }
+//!     struct Pullback with `apply`
 //! }
 //! ```
 
@@ -69,7 +68,7 @@ impl<'a> Derivatives<'a> {
         DERIVED.iter().flat_map(of).collect()
     }
 
-    /// Derivatives of a function, from the artifacts of its [`graphs`](Self::graphs), in that order.
+    /// Derivatives from the artifacts of [`graphs`](Self::graphs), in that order.
     pub(crate) fn of(function: &'a ItemFunction, compiled: Vec<Function>) -> Option<Self> {
         derived_instances(function).next()?;
         let mut compiled = compiled.into_iter();
@@ -81,7 +80,6 @@ impl<'a> Derivatives<'a> {
         Some(Self { vjp, value_and_grad, forward, backward, kept })
     }
 
-    /// Placeholder for derivatives that did not compile.
     pub(crate) fn fallback(
         choices: &'a [Vec<DType>],
         derived: &Derived,
@@ -99,13 +97,12 @@ impl<'a> Derivatives<'a> {
         }
     }
 
-    /// All artifacts, so that they share lines with the function's own.
+    /// All artifacts: they share lines with the function's own.
     pub(crate) fn functions_mut(&mut self) -> impl Iterator<Item = &mut Function> {
         let Self { vjp, value_and_grad, forward, backward, kept: _ } = self;
         [vjp, value_and_grad, forward, backward].into_iter().flatten().map(|(_, function)| function)
     }
 
-    /// All artifacts, for `#[explain]`.
     pub(crate) fn functions(&self) -> impl Iterator<Item = &Function> {
         let Self { vjp, value_and_grad, forward, backward, kept: _ } = self;
         [vjp, value_and_grad, forward, backward].into_iter().flatten().map(|(_, function)| function)
@@ -155,7 +152,6 @@ impl Derivative<'_> {
     }
 }
 
-/// Signatures of the function's own results, and of the gradients.
 #[derive(Clone, Copy)]
 struct Gradients<'a> {
     own: Signature<'a>,
@@ -163,7 +159,7 @@ struct Gradients<'a> {
 }
 
 impl Gradients<'_> {
-    /// `value_and_grad`: its wrapper returns the value, then the gradients as `vjp` does.
+    /// `value_and_grad`, which returns the value, then the gradients as `vjp` does.
     fn value_and_grad(self, item: &Item<'_>) -> TokenStream {
         let (value_type, gradient_type) = (self.own.results(), self.results.results());
         let (value, gradients) = (names(self.own, "value"), names(self.results, "gradient"));
@@ -259,7 +255,7 @@ fn halves(own: Signature<'_>, derived: &Derived, forward: &Instances<'_>, kept: 
                 quote!(#runtime::Kept::Cotangent(#index))
             }
         });
-        // The last needs no test, because every other choice has one.
+        // The last choice needs no test.
         let pattern = if i == last {
             quote!(_)
         } else {

@@ -1,7 +1,7 @@
 //! Dumps for people: files for `FUSE_DUMP_DIR`, standard error for `#[explain]`.
 //!
-//! Input: compiled functions. Output: `<dir>/<crate>/<function>/{graph.txt,groups.txt,schedules.txt,*.wgsl}`. No other
-//! part of the macro accesses files.
+//! Files: `<dir>/<crate>/<function>/{graph.txt,groups.txt,schedules.txt,*.wgsl}`. Only this part of the macro accesses
+//! files.
 
 use std::{fs, io, path::Path};
 

@@ -1,19 +1,19 @@
 //! Expression form: a block that launches on the variables in scope.
 //!
-//! Input: the expression's variables, dtype classes and results, and its compiled instances. Output:
+//! Input: variables, dtype classes, results, and compiled instances. Output:
 //!
 //! ```text
 //! {
-//!     static FUNCTION_F32: Function = …;                    // one for each choice of dtypes
+//!     static FUNCTION_F32: Function = …; // one for each choice of dtypes
 //!     fn __fuse_launch<A0: Operand<Element = E0>, A1: OperandOf<E0>, E0, R0>(a0: &A0, a1: &A1) -> Result<…>
 //!     where A0::Rank: MatmulRank<A1::Rank, Output = R0> { … }
 //!     __fuse_launch(&x, &w)
 //! }
 //! ```
 //!
-//! The generic parameters let the caller's type checker infer dtypes and ranks: `A` are the operands' types, `E` the
-//! element types of the classes, `R` the ranks of intermediate results. With ranks as parameters, not nested
-//! projections, rustc reports a wrong rank once, at the operand.
+//! The caller's type checker infers dtypes and ranks: `A` are operand types, `E` element types of the classes, `R`
+//! ranks of intermediates. With ranks as parameters, not nested projections, rustc reports a wrong rank once, at the
+//! operand.
 
 use fuse_artifact::{DType, Function};
 use fuse_compiler::front::{DTypeClass, Expression, ExpressionDType, RankExpr, Variable};
@@ -142,8 +142,8 @@ fn element(dtype: ExpressionDType, runtime: &TokenStream) -> TokenStream {
     }
 }
 
-/// `A0: Operand<Element = E0>` for the first operand of a class, which determines its dtype, and `A1: OperandOf<E0>`
-/// for the others. The latter must agree, and give the better message.
+/// `A0: Operand<Element = E0>` for the first operand of a class, which determines its dtype. `A1: OperandOf<E0>` for
+/// others, which gives the better message.
 fn operand_bounds(expression: &Expression, runtime: &TokenStream) -> Vec<TokenStream> {
     let bound = |(i, variable): (usize, &Variable)| {
         let name = format_ident!("A{i}");
@@ -163,8 +163,7 @@ fn leader(expression: &Expression, dtype: ExpressionDType) -> Option<usize> {
     }
 }
 
-/// Bounds that the operations impose on each class. They are on an operand, not on the class, so that rustc points at
-/// it.
+/// Bounds of the operations on each class, placed on an operand so that rustc points at it.
 fn class_bounds(expression: &Expression, runtime: &TokenStream) -> Vec<TokenStream> {
     let bound = |(i, class): (usize, &DTypeClass)| {
         let leader = leader(expression, ExpressionDType::Class(i))?;
@@ -184,11 +183,10 @@ fn class_bounds(expression: &Expression, runtime: &TokenStream) -> Vec<TokenStre
     expression.classes.iter().enumerate().filter_map(bound).collect()
 }
 
-/// Translates rank expressions to types. Each intermediate rank is a generic parameter.
+/// Translates rank expressions to types; intermediate ranks are generic parameters.
 struct Ranks<'a> {
     runtime: &'a TokenStream,
     bounds: Vec<TokenStream>,
-    /// Bounds as text, without their results.
     seen: Vec<String>,
 }
 
@@ -201,7 +199,7 @@ impl Ranks<'_> {
                 let operand = format_ident!("A{variable}");
                 quote!(<#operand as #runtime::Operand>::Rank)
             }
-            // Broadcasts of equal ranks, or with a number, need no bound, so that generic ranks need none for them.
+            // Broadcasts of equal ranks, or with a number, need no bound, so generic ranks need none either.
             RankExpr::Broadcast(a, b) if a == b || **b == RankExpr::Known(0) => self.lower(a),
             RankExpr::Broadcast(a, b) if **a == RankExpr::Known(0) => self.lower(b),
             RankExpr::Broadcast(a, b) => {
@@ -228,7 +226,7 @@ impl Ranks<'_> {
         self.bound(&x, name, arguments)
     }
 
-    /// Adds `subject: Trait<arguments Output = R>` and returns `R`. Deduplicates equal bounds.
+    /// Adds `subject: Trait<arguments Output = R>` once and returns `R`.
     fn bound(&mut self, subject: &TokenStream, name: &TokenStream, arguments: &TokenStream) -> TokenStream {
         let runtime = self.runtime;
         let key = quote!(#subject: #name<#arguments>).to_string();

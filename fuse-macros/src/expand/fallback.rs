@@ -1,7 +1,7 @@
 //! Placeholders for functions that did not compile.
 //!
-//! Input: the header. Output: wrapper and module with the same signatures and types as a compiled function, so that
-//! callers get no second error. None of it ever runs, because it comes with a `compile_error!`.
+//! Signatures and types are those of a compiled function, so that callers get no second error. They never run, because
+//! they come with a `compile_error!`.
 
 use fuse_artifact::{DType, Function};
 use fuse_compiler::syntax::differentiable::Derived;
@@ -13,7 +13,6 @@ use super::{
     signature::Signature,
 };
 
-/// Placeholder for a function whose compilation failed, and for its derivatives.
 pub(crate) fn expand(signature: Signature<'_>, derived: Option<&Derived>, import: &TokenStream) -> TokenStream {
     let choices = choices(signature.header.generics.len());
     let instances = choices.iter().map(|dtypes| (&dtypes[..], empty(signature))).collect();

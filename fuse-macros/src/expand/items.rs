@@ -1,8 +1,7 @@
 //! Item form: a wrapper and a companion module for each function of a block.
 //!
-//! Input: a function's header and its compiled instances. Output: `fn f`, which launches, and `mod f`, which contains
-//! the artifact and everything else about it. The two are in different namespaces of Rust, and one `use` imports both.
-//! `fallback` handles functions that did not compile.
+//! `fn f` launches, and `mod f` contains the artifact and everything else. They are in different namespaces of Rust, so
+//! one `use` imports both. `fallback` handles functions that did not compile.
 
 use fuse_artifact::{DType, Function};
 use fuse_compiler::syntax::ast;
@@ -18,7 +17,6 @@ use super::{
 pub(crate) struct Item<'a> {
     pub(crate) signature: Signature<'a>,
     pub(crate) instances: Vec<(&'a [DType], Function)>,
-    /// Constant with the sources of their shaders.
     pub(crate) lines: TokenStream,
     /// Tokens of the whole block, which `reference` parses again.
     pub(crate) source: &'a str,
@@ -120,7 +118,6 @@ impl Item<'_> {
         }
     }
 
-    /// Reference to the artifact for the wrapper's element types.
     pub(crate) fn selected(&self, module: &TokenStream) -> TokenStream {
         let generics = &self.signature.header.generics;
         if generics.is_empty() { quote!(&#module FUNCTION) } else { quote!(#module function::<#(#generics),*>()) }
@@ -213,8 +210,7 @@ impl Item<'_> {
     }
 }
 
-/// Expression that selects the artifact for a tuple of dtypes. The last instance needs no test, because every other
-/// choice has one.
+/// Selects the artifact for a tuple of dtypes. The last instance needs no test.
 pub(crate) fn select(instances: &[(&[DType], Function)], dtypes: TokenStream, runtime: &TokenStream) -> TokenStream {
     let last = instances.len().saturating_sub(1);
     let arms = instances.iter().enumerate().map(|(i, (dtypes, _))| {
@@ -229,7 +225,6 @@ pub(crate) fn select(instances: &[(&[DType], Function)], dtypes: TokenStream, ru
     quote!(match (#dtypes) { #(#arms)* })
 }
 
-/// `FUNCTION`, or `FUNCTION_F32_F16` for a choice of dtypes.
 pub(crate) fn static_name(dtypes: &[DType]) -> Ident {
     let suffix: String = dtypes.iter().map(|dtype| format!("_{}", dtype.name().to_uppercase())).collect();
     Ident::new(&format!("FUNCTION{suffix}"), Span::call_site())
@@ -240,7 +235,7 @@ fn list(dtypes: &[DType]) -> Option<String> {
     (!names.is_empty()).then(|| names.join(" and "))
 }
 
-/// True if an attribute determines the function's existence. The module then needs it, too.
+/// True if an attribute determines the function's existence; the module then needs it, too.
 pub(crate) fn is_condition(attribute: &Attribute) -> bool {
     attribute.path().is_ident("cfg")
 }

@@ -1,8 +1,7 @@
 //! Lines of shaders, which a program carries once for all shaders of a function.
 //!
-//! Input: a function's artifacts for all its dtypes and derivatives, with whole sources. Output: a constant of the
-//! distinct sources, which share their lines, and the same artifacts with numbers of sources. For pages, a second
-//! expansion converts the constant to whole sources.
+//! Output: a constant of the distinct sources, which share lines, and the artifacts with source numbers. For pages, a
+//! second expansion converts it to whole sources.
 
 use std::{cmp::Reverse, collections::BTreeMap};
 
@@ -21,14 +20,14 @@ pub(crate) fn share<'a>(functions: impl Iterator<Item = &'a mut Function>, conte
     let mut functions: Vec<&mut Function> = functions.collect();
     let mut lines = SharedLines::default();
     let mut numbers: BTreeMap<String, u32> = BTreeMap::new();
-    // Common texts, those of pages, and others. Lines used only by others come last, so that pages do not carry them.
+    // Lines used only by other sources come last, so that pages omit them.
     let mut parts: [Vec<String>; 3] = [vec![], vec![], vec![]];
     for class in [Class::Common, Class::Dialects, Class::OutsideBrowsers] {
         let mut passes = vec![];
         for function in &mut functions {
             collect(function, class, &mut passes);
         }
-        // Long sources contain the parts of short ones in their order, which gives few parts.
+        // Long sources contain the parts of short ones in order, which gives few parts.
         passes.sort_by_cached_key(|pass| Reverse(pass.wgsl.text().len()));
         let mut others = vec![];
         for pass in passes {
@@ -61,7 +60,7 @@ pub(crate) fn share<'a>(functions: impl Iterator<Item = &'a mut Function>, conte
     }
 }
 
-/// Constant of whole sources, if these tokens ask for it: `@texts [NAME] [lines] [parts of each source]`, as pages do.
+/// Constant of whole sources for `@texts [NAME] [lines] [parts of each source]`, as pages ask.
 pub(crate) fn whole_texts(tokens: &TokenStream) -> Option<TokenStream> {
     let parser = |input: ParseStream<'_>| {
         input.parse::<Token![@]>()?;
@@ -83,7 +82,7 @@ pub(crate) fn whole_texts(tokens: &TokenStream) -> Option<TokenStream> {
     parser.parse2(tokens.clone()).ok()
 }
 
-/// The programs that carry a variant's shaders.
+/// Programs that carry a variant's shaders.
 #[derive(Clone, Copy, PartialEq)]
 enum Class {
     /// All.
@@ -104,7 +103,6 @@ impl Class {
     }
 }
 
-/// Collects the passes of a function's and its alternatives' variants of a class.
 fn collect<'a>(function: &'a mut Function, class: Class, passes: &mut Vec<&'a mut Pass>) {
     let kernels = function.kernels.to_mut().iter_mut();
     let variants = kernels.flat_map(|kernel| kernel.variants.to_mut());

@@ -1,10 +1,8 @@
 //! Rust signature of a `fuse!` function.
 //!
-//! Input: the parsed header. Output: tokens of its generics, parameters and results, for the wrapper, for `launch_into`
-//! and for `reference`, and the same types as text for the documentation.
-//!
-//! Identifiers keep the spans of the source, so that rustc points there. All other names are full paths, so that
-//! callers need no imports.
+//! Output: generics, parameters and results for the wrapper, `launch_into` and `reference`, and types as text for the
+//! documentation. Identifiers keep the spans of the source, so that rustc points there. Other names are full paths, so
+//! that callers need no imports.
 
 use fuse_artifact::DType;
 use fuse_compiler::syntax::ast::{self, Dim, Element, Function, sum_text};
@@ -12,7 +10,6 @@ use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::Ident;
 
-/// Header, with the path of the runtime's `__private` module.
 #[derive(Clone, Copy)]
 pub(crate) struct Signature<'a> {
     pub(crate) header: &'a Function,
@@ -80,8 +77,8 @@ impl Signature<'_> {
         }
     }
 
-    /// For `launch_into`: its parameter for the tensors to write, statements that give these unshared memory, and the
-    /// list of untyped tensors.
+    /// For `launch_into`: parameter for the tensors to write, statements that give these unshared memory, list of
+    /// untyped tensors.
     pub(crate) fn outputs(self) -> [TokenStream; 3] {
         let runtime = self.runtime;
         let ty = self.tuple_of(|tensor| quote!(&mut #tensor));
@@ -151,7 +148,7 @@ pub(crate) fn param_text(param: &ast::Param, generics: &[Ident]) -> String {
     format!("{reference}{}", type_text(&param.ty, generics))
 }
 
-/// Type as written, for example `f32[M, H*D]`.
+/// Type as written, such as `f32[M, H*D]`.
 pub(crate) fn type_text(ty: &ast::Type, generics: &[Ident]) -> String {
     let element = match ty.element {
         Element::DType(dtype) => dtype.name().to_owned(),

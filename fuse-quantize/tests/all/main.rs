@@ -1,4 +1,4 @@
-//! Tests of quantization: plain schemes (`plain`), calibrated codes (`calibrated`), errors (`errors`).
+//! Tests of quantization.
 
 mod calibrated;
 mod errors;

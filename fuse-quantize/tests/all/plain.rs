@@ -3,7 +3,7 @@
 use fuse_quantize::{Granularity, Packing, QuantScheme, Quantized, Rounding, ScaleDType, Symmetry, quantize};
 use proptest::prelude::*;
 
-/// Approximately normal values, as weights are: sums of uniform ones.
+/// Approximately normal values, as weights are.
 fn weights(count: usize, seed: u64) -> Vec<f32> {
     let mix = |i: u64| {
         let z = (seed << 32).wrapping_add(i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);

@@ -24,7 +24,7 @@ where
         }
     }
 
-    /// Reads the values back as an array, after the work that makes them.
+    /// Reads the values back as an array.
     ///
     /// # Errors
     /// As [`to_vec`](Self::to_vec).

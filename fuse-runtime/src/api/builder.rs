@@ -1,4 +1,4 @@
-//! Choice and opening of an adapter.
+//! Adapter choice and opening.
 
 use std::{ffi::OsString, path::PathBuf};
 
@@ -16,7 +16,7 @@ use crate::{
     tune::{tuning::Tuning, tunings::Tunings},
 };
 
-/// Environment variable with a part of an adapter's name, for programs that choose none.
+/// Variable with a part of an adapter's name, for programs that choose none.
 const ADAPTER_VARIABLE: &str = "FUSE_ADAPTER";
 
 /// Options of opening a device. Made by [`Device::builder`].
@@ -37,7 +37,6 @@ pub struct DeviceBuilder {
     kept: Option<Kept>,
 }
 
-/// Disabled features.
 #[derive(Clone, Copy, Debug, Default)]
 struct Without {
     f16: bool,
@@ -65,25 +64,25 @@ impl DeviceBuilder {
         self
     }
 
-    /// Takes the adapter at this position of [`Device::adapters`] (of the chosen backend).
+    /// Takes the adapter at this position of [`Device::adapters`], of the chosen backend.
     pub fn index(mut self, index: usize) -> Self {
         self.index = Some(index);
         self
     }
 
-    /// Opens the device without 16-bit floats, as if the adapter lacked them.
+    /// Opens the device without 16-bit floats.
     pub fn without_f16(mut self) -> Self {
         self.without.f16 = true;
         self
     }
 
-    /// Opens the device without subgroup operations, as if the adapter lacked them.
+    /// Opens the device without subgroup operations.
     pub fn without_subgroups(mut self) -> Self {
         self.without.subgroups = true;
         self
     }
 
-    /// Opens the device without cooperative matrices, as if the adapter lacked them.
+    /// Opens the device without cooperative matrices.
     pub fn without_cooperative_matrices(mut self) -> Self {
         self.without.cooperative_matrices = true;
         self
@@ -95,7 +94,7 @@ impl DeviceBuilder {
         self
     }
 
-    /// Lowers the limit of bytes of a tensor below the adapter's own.
+    /// Lowers the limit of bytes per tensor.
     pub fn max_tensor_bytes(mut self, bytes: u64) -> Self {
         self.binding_bytes = Some(bytes);
         self
@@ -107,7 +106,7 @@ impl DeviceBuilder {
         self
     }
 
-    /// Keeps compiled pipelines in this folder instead of `FUSE_CACHE_DIR` or the platform's cache folder.
+    /// Keeps compiled pipelines in this folder, not in `FUSE_CACHE_DIR` or the platform's.
     pub fn pipeline_cache_dir(mut self, folder: impl Into<PathBuf>) -> Self {
         self.cache = CacheChoice::Folder(folder.into());
         self
@@ -119,35 +118,36 @@ impl DeviceBuilder {
         self
     }
 
-    /// Sets the tuning by which launches choose variants, outside of [`Device::with_tuning`].
+    /// Sets the tuning of launches outside of [`Device::with_tuning`].
     pub fn tuning(mut self, tuning: Tuning) -> Self {
         self.tuning = tuning;
         self
     }
 
-    /// Adds the tuning table in this file, if it exists and matches the adapter: the result of [`Device::tune`] in an
-    /// earlier run. A damaged or foreign file is ignored, and [`Device::tuning_problem`] reports it.
+    /// Adds the table in this file, written after an earlier [`Device::tune`], if it exists and matches the adapter.
+    ///
+    /// Damaged or foreign files are ignored; see [`Device::tuning_problem`].
     #[cfg(feature = "tune")]
     pub fn tuning_file(mut self, file: impl Into<PathBuf>) -> Self {
         self.kept = Some(Kept::File(file.into()));
         self
     }
 
-    /// Like [`tuning_file`](Self::tuning_file), with the content of a [`Table`](crate::Table) that is stored elsewhere,
-    /// as in a browser's local storage. Explanations call the table `name`. The last call of either method wins.
+    /// Like [`tuning_file`](Self::tuning_file), with a table's text, as from a browser's local storage.
+    ///
+    /// Explanations call it `name`. The last call of either method wins.
     #[cfg(feature = "tune")]
     pub fn tuning_text(mut self, name: impl Into<String>, text: impl Into<String>) -> Self {
         self.kept = Some(Kept::Text { name: name.into(), text: text.into() });
         self
     }
 
-    /// Instruments shaders to check their indices, for tests. [`Device::violation`] reports indices out of bounds.
+    /// Instruments shaders to check indices, for tests; [`Device::violation`] reports them.
     #[cfg(all(feature = "checked", not(target_arch = "wasm32")))]
     #[doc(hidden)]
     pub fn checked(mut self) -> Self {
         self.checked = true;
-        // Instrumented shaders call the kernel as a function, and naga treats nothing as uniform after its early
-        // return.
+        // Instrumented shaders call the kernel as a function: naga treats nothing as uniform after its early return.
         self.without.cooperative_matrices = true;
         self
     }
@@ -169,7 +169,7 @@ impl DeviceBuilder {
             required_features: features,
             required_limits: limits,
             experimental_features: experimental(features),
-            // Buffers are pooled: larger blocks below them would keep memory that the pool has freed.
+            // Buffers are pooled: larger blocks would keep memory that the pool has freed.
             memory_hints: wgpu::MemoryHints::MemoryUsage,
             ..Default::default()
         };
@@ -225,7 +225,6 @@ impl DeviceBuilder {
         wanted.fold(wgpu::Features::empty(), |features, (feature, _)| features | *feature)
     }
 
-    /// Best matching adapter: discrete before integrated before software.
     fn choose(&self, all: Vec<wgpu::Adapter>) -> Result<wgpu::Adapter, Error> {
         let from_environment = || named(std::env::var_os(ADAPTER_VARIABLE));
         let unchosen = self.name.is_none() && self.index.is_none() && self.kind.is_none();
@@ -257,8 +256,7 @@ impl DeviceBuilder {
 }
 
 impl Device {
-    /// Opens the best adapter: the one that `FUSE_ADAPTER` names (a part of its name is enough), else a discrete GPU
-    /// before an integrated one before a software rasterizer.
+    /// Opens the adapter that `FUSE_ADAPTER` names in part, else the best: discrete before integrated before software.
     ///
     /// # Errors
     /// [`Error::NoAdapter`] if there is none, [`Error::DeviceRequest`] if the driver refuses to open it.
@@ -272,7 +270,7 @@ impl Device {
         Self::builder().build_blocking()
     }
 
-    /// Starts a builder, to choose adapter, features, limits and budget.
+    /// Starts a builder, to choose adapter, features and limits.
     pub fn builder() -> DeviceBuilder {
         DeviceBuilder::default()
     }
@@ -293,19 +291,18 @@ impl Device {
     }
 }
 
-/// The variable's value, if it is not empty. A value that is not UTF-8 matches no adapter, and the error shows it.
+/// The value, unless empty. If not UTF-8, it matches no adapter, and the error shows it.
 fn named(variable: Option<OsString>) -> Option<String> {
     variable.filter(|part| !part.is_empty()).map(|part| part.to_string_lossy().into_owned())
 }
 
-/// The permission that wgpu requires for experimental features.
 fn experimental(features: wgpu::Features) -> wgpu::ExperimentalFeatures {
     if !features.contains(wgpu::Features::EXPERIMENTAL_COOPERATIVE_MATRIX) {
         return wgpu::ExperimentalFeatures::disabled();
     }
     // SAFETY: the permission covers defects of wgpu that could break memory safety in shaders with these features. Our
-    // shaders use cooperative matrices in sizes that the adapter lists, in uniform control flow, inside arrays with
-    // room for them, and naga has validated them.
+    // shaders use cooperative matrices in listed sizes, in uniform control flow, inside large enough arrays, and naga
+    // has validated them.
     unsafe { wgpu::ExperimentalFeatures::enabled() }
 }
 
@@ -318,7 +315,6 @@ fn list(adapters: &[DeviceInfo]) -> String {
     names.join(", ")
 }
 
-/// The adapter's features and limits before it is opened.
 fn describe(adapter: &wgpu::Adapter) -> DeviceInfo {
     DeviceInfo::new(
         &adapter.get_info(),
@@ -328,7 +324,6 @@ fn describe(adapter: &wgpu::Adapter) -> DeviceInfo {
     )
 }
 
-/// The features and limits of an open device.
 fn opened(adapter: &wgpu::Adapter, device: &wgpu::Device) -> DeviceInfo {
     #[cfg(not(all(feature = "subgroup-matrix", target_arch = "wasm32")))]
     let matrices = adapter.cooperative_matrix_properties();

@@ -1,10 +1,9 @@
 //! Captures: launches of one thread that become a [`Sequence`](crate::Sequence) instead of being recorded.
 //!
-//! Input: the launches of a closure, checked and planned. Output: the steps of a sequence, which owns their buffers. A
-//! capture belongs to the thread of the closure, so that other threads can launch, and capture, at the same time.
+//! Output: steps of a sequence, which owns their buffers. A capture is per thread: others can launch and capture
+//! meanwhile.
 //!
-//! Invariant: memory that a capture takes stays with the sequence. Within it, memory without other holders is reused,
-//! as the pool's is outside.
+//! Invariant: memory that a capture takes stays with the sequence, which reuses what has no other holders.
 
 use std::{cell::RefCell, collections::HashMap, sync::Arc};
 
@@ -34,12 +33,11 @@ pub(crate) fn is_open(context: &Context) -> bool {
     OPEN.try_with(|open| open.try_borrow().map_or(true, |open| open.as_ref().is_some_and(of_device))).unwrap_or(false)
 }
 
-/// Refuses the operation `what` if this thread captures the device's launches, or collects them for WebNN.
+/// Refuses the operation `what` while capturing, or collecting for WebNN.
 pub(crate) fn forbid(context: &Context, what: &'static str) -> Result<(), Error> {
     if is_deferred(context) { Err(Error::Capturing { what }) } else { Ok(()) }
 }
 
-/// True if this thread's launches on a device run later: in a sequence, or in WebNN.
 pub(crate) fn is_deferred(context: &Context) -> bool {
     #[cfg(all(feature = "webnn", target_arch = "wasm32"))]
     if open::is_open(context) {
@@ -48,18 +46,17 @@ pub(crate) fn is_deferred(context: &Context) -> bool {
     is_open(context)
 }
 
-/// Identity of a context: it outlives the captures on it.
+/// A context outlives its captures.
 fn address(context: &Context) -> usize {
     std::ptr::from_ref(context).addr()
 }
 
-/// Runs `f` on this thread's capture.
 pub(crate) fn with_open<R>(f: impl FnOnce(&mut Capture) -> Result<R, Error>) -> Result<R, Error> {
     let none = || Error::Internal { message: "no capture is open on this thread".into() };
     OPEN.with(|open| f(open.try_borrow_mut().ok().as_deref_mut().and_then(Option::as_mut).ok_or_else(none)?))
 }
 
-/// Ends the capture, also if the captured closure fails or panics.
+/// Ends the capture, also after errors and panics.
 pub(crate) struct Guard;
 
 impl Guard {
@@ -74,7 +71,6 @@ impl Guard {
         OPEN.try_with(start).map_err(|_| Error::Internal { message: "a thread that ends cannot capture".into() })?
     }
 
-    /// Ends the capture and returns its steps.
     pub(crate) fn finish(self) -> Result<Capture, Error> {
         with_open(|capture| {
             let next = Capture::new(capture.context);
@@ -91,10 +87,9 @@ impl Drop for Guard {
 }
 
 pub(crate) struct Capture {
-    /// Address of the context, which outlives the capture.
     context: usize,
     pub(crate) places: Vec<Place>,
-    /// Places of the capture's own memory, by storage id.
+    /// Places of the capture's memory, by storage id.
     own: HashMap<u64, usize>,
     /// Places of other tensors, by identity: clones that share memory have several.
     others: HashMap<*const Identity, usize>,
@@ -114,10 +109,9 @@ impl Capture {
         }
     }
 
-    /// Takes memory for a result or a temporary of a captured launch.
     pub(crate) fn allocate(&mut self, context: &Context, bytes: u64) -> Result<Arc<Lease>, Error> {
         let class = context.pool.class(bytes)?;
-        // The sequence runs in order, so memory that nobody else can name is free for later launches.
+        // The sequence runs in order: memory that nobody else can name is free for later launches.
         let free = |place: &&Place| {
             let lease = place.lease();
             place.owned() && lease.storage().bytes == class && Arc::strong_count(lease) == 1
@@ -131,7 +125,7 @@ impl Capture {
         Ok(lease)
     }
 
-    /// Memory to which replays copy a result of this capture; `None` for other tensors.
+    /// Memory for replays' copy of a result of this capture; `None` for other tensors.
     pub(crate) fn copy_of_result(
         &mut self,
         context: &Context,
@@ -141,8 +135,7 @@ impl Capture {
         if is_own { self.copy(context, tensor).map(Some) } else { Ok(None) }
     }
 
-    /// Memory to which replays copy a tensor that sequences write. Results of this capture share theirs: each replay
-    /// makes them anew.
+    /// Memory for replays' copy of a written tensor. They make results of this capture anew: these share theirs.
     pub(crate) fn copy_of_written(&mut self, context: &Context, tensor: Tracked<'_>) -> Result<Arc<Lease>, Error> {
         let lease = tensor.lease;
         if self.own.contains_key(&lease.storage().id) { Ok(Arc::clone(lease)) } else { self.copy(context, tensor) }
@@ -184,14 +177,12 @@ impl Capture {
         self.own.get(&lease.storage().id).copied()
     }
 
-    /// The place of a tensor that a step reads.
     pub(crate) fn read(&mut self, tensor: Tracked<'_>) -> usize {
         let place = self.place(tensor);
         self.places[place].read();
         place
     }
 
-    /// The place of a tensor that a step writes.
     pub(crate) fn write(&mut self, tensor: Tracked<'_>) -> usize {
         let place = self.place(tensor);
         self.places[place].write();

@@ -1,9 +1,8 @@
-//! Times of launches: equivalent plans run in turns until the fastest is clear.
+//! Launch times: equivalent plans run in turns until the fastest is clear.
 //!
-//! Input: plans with the same results. Output: the time of each. Turns (A B C A B C …) expose all plans alike to
-//! clocks, temperature and other programs. Medians discard single disturbances; on software adapters, which share their
-//! processor with other programs, the fastest round counts. Clearly slow plans take part in few rounds, because time on
-//! a large adapter is scarce.
+//! Turns (A B C A B C …) expose plans alike to clocks, temperature and other programs. The median round counts; on
+//! software adapters, which share their processor, the fastest. Clearly slow plans drop out early: time on a large
+//! adapter is scarce.
 
 use std::{sync::Arc, time::Duration};
 
@@ -16,10 +15,10 @@ use crate::{
     tune::table::CUT_OFF,
 };
 
-/// Work before a measurement: idle GPUs lower their clocks, and raise them only under load.
+/// Work before a measurement: idle GPUs raise their clocks only under load.
 const WARM_UP: Duration = Duration::from_millis(250);
 
-/// Like [`WARM_UP`], if the adapter was busy with another measurement within [`RECENTLY`].
+/// [`WARM_UP`] if the adapter was busy with another measurement within [`RECENTLY`].
 const SHORT_WARM_UP: Duration = Duration::from_millis(60);
 const RECENTLY: Duration = Duration::from_millis(100);
 
@@ -27,50 +26,46 @@ const RECENTLY: Duration = Duration::from_millis(100);
 #[cfg(not(target_arch = "wasm32"))]
 const BATCH: Duration = Duration::from_millis(3);
 
-/// Like [`BATCH`] and [`SHORT`] on an event loop, which reports finished work up to some milliseconds late.
+/// [`BATCH`] on an event loop, which reports finished work some milliseconds late.
 const AWAITED_BATCH: Duration = Duration::from_millis(24);
 const AWAITED_SHORT: f64 = 2e-3;
 
-/// Number of empty waits that measure the event loop's delay; the shortest counts.
+/// The shortest of these measures the event loop's delay.
 const EMPTY_WAITS: usize = 5;
 
 /// Limit of a batch: keeps the queue of a slow driver short.
 const MAX_LAUNCHES: f64 = 1000.0;
 
-/// Number of rounds; their median counts.
 const ROUNDS: usize = 7;
 
-/// After `.0` rounds, plans remain whose fastest round took at most `.1` times the fastest of all: disturbances only
-/// add time.
+/// After `.0` rounds, plans remain whose fastest round took at most `.1` times the fastest: disturbances only add time.
 const HALVINGS: [(usize, f64); 3] = [(1, 1.5 * CUT_OFF), (2, CUT_OFF), (3, 1.25)];
 
-/// Like [`HALVINGS`], if slow plans must be measured, too.
+/// [`HALVINGS`] if slow plans must be measured, too.
 const LATE_HALVINGS: [(usize, f64); 1] = [(3, CUT_OFF)];
 
-/// A plan that takes this many times the fastest in each of [`LOOKS`] first launches is dropped before the first round,
-/// unless both are short.
+/// A plan this many times slower in each of [`LOOKS`] first launches is dropped, unless both are short.
 const HOPELESS: f64 = 4.0;
 #[cfg(not(target_arch = "wasm32"))]
 const SHORT: f64 = 50e-6;
 const LOOKS: usize = 3;
 
-/// Growth of a batch until its launches take a quarter of the target: with fewer, the wait dominates.
+/// Growth of a batch until it takes a quarter of the target: before, the wait dominates.
 const GROWTH: u32 = 4;
 
 pub(crate) struct Clock<'d> {
     device: &'d Device,
     deadline: Instant,
     warm_up: Duration,
-    /// True if the adapter is the processor that other programs run on.
+    /// Whether the adapter is the processor, which other programs use.
     software: bool,
     halvings: &'static [(usize, f64)],
     waits: Waits,
 }
 
-/// How a clock notices finished work.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Waits {
-    /// The thread waits, or the GPU writes timestamps.
+    /// Threads wait, or the GPU writes timestamps.
     #[cfg(not(target_arch = "wasm32"))]
     Blocking,
     /// The task is woken `late` seconds late.
@@ -78,7 +73,6 @@ pub(crate) enum Waits {
 }
 
 impl Waits {
-    /// For tasks on an event loop.
     pub(crate) async fn awaited(device: &Device) -> Result<Self, Error> {
         let mut late = f64::INFINITY;
         device.synchronize().await?;
@@ -122,7 +116,6 @@ impl Waits {
         }
     }
 
-    /// Number of launches of a batch, if each takes `time` seconds.
     fn launches(self, time: f64) -> u32 {
         (self.batch().as_secs_f64() / time.max(1e-9)).clamp(1.0, MAX_LAUNCHES) as u32
     }
@@ -131,13 +124,12 @@ impl Waits {
 struct Contender {
     plan: Arc<LaunchPlan>,
     launches: u32,
-    /// Seconds per launch, by round.
     samples: Vec<f64>,
     racing: bool,
 }
 
 impl<'d> Clock<'d> {
-    /// `exhaustive`: measures slow plans, too, instead of only rejecting them.
+    /// `exhaustive`: also measures slow plans, not only rejects them.
     pub(crate) fn new(device: &'d Device, budget: Duration, exhaustive: bool, waits: Waits) -> Self {
         // Processors raise their clocks at once.
         let software = device.info().kind == AdapterKind::Software;
@@ -152,8 +144,8 @@ impl<'d> Clock<'d> {
         Instant::now() >= self.deadline
     }
 
-    /// Seconds per launch of each plan, or `None` if the time ran out first. `each` is called for every batch with the
-    /// plan, the round, and the number of rounds.
+    /// Seconds per launch of each plan, or `None` if the time ran out. `each` gets the plan, the round, and the number
+    /// of rounds per batch.
     pub(crate) async fn race(
         &self,
         launch: &Launch<'_>,
@@ -166,8 +158,7 @@ impl<'d> Clock<'d> {
         let contender = |plan| Contender { plan, launches: 1, samples: vec![], racing: true };
         let mut contenders: Vec<Contender> = plans.into_iter().map(contender).collect();
         let short = self.waits.short();
-        // The first batch touches memory for the first time. Later ones hold many launches between two waits, to keep
-        // the GPU busy.
+        // The first batch touches memory for the first time. Later ones hold many launches to keep the GPU busy.
         self.batch(launch, &contenders[0], &outputs).await?;
         contenders[0].launches = self.waits.launches(self.batch(launch, &contenders[0], &outputs).await?);
         self.warm_up(launch, &contenders[0], &outputs).await?;
@@ -180,7 +171,7 @@ impl<'d> Clock<'d> {
             each(index, 0, ROUNDS);
             let mut time = self.batch(launch, contender, &outputs).await?;
             for look in 1..LOOKS {
-                // One look suffices for a long plan that is among the fastest.
+                // One look suffices for a long plan among the fastest.
                 if time < short && look == 1 || time > HOPELESS * fastest.max(short) {
                     time = time.min(self.batch(launch, contender, &outputs).await?);
                 }
@@ -216,8 +207,7 @@ impl<'d> Clock<'d> {
         Ok(Some(contenders.iter().map(time).collect()))
     }
 
-    /// Seconds per launch of one batch: by GPU timestamps where threads can wait and the adapter has them, else until
-    /// it is done.
+    /// Seconds per launch: by GPU timestamps where threads can wait and the adapter has them.
     async fn batch(&self, launch: &Launch<'_>, contender: &Contender, outputs: &[RawTensor]) -> Result<f64, Error> {
         let Contender { plan, launches, .. } = contender;
         let work = || (0..*launches).try_for_each(|_| launch.record(plan, |result| &outputs[result]));
@@ -240,7 +230,7 @@ impl<'d> Clock<'d> {
                 work()?;
                 self.device.synchronize().await?;
                 let time = start.elapsed().as_secs_f64();
-                // At least a twentieth, however short the delay was this time.
+                // At least a twentieth, however short the delay was.
                 (time - late).max(time / 20.0)
             }
         };
@@ -258,7 +248,6 @@ impl<'d> Clock<'d> {
     }
 }
 
-/// Drops plans that take more than `slowest` times as long as the fastest.
 fn drop_slow(contenders: &mut [Contender], slowest: f64) {
     let racing = contenders.iter().filter(|contender| contender.racing);
     let fastest = racing.map(Contender::fastest).fold(f64::INFINITY, f64::min);

@@ -1,7 +1,7 @@
-//! Memory of functions that are made at run time: its size, and ways to shrink it.
+//! Memory of functions made at run time: its size, and ways to shrink it.
 //!
-//! Such a function owns the sources of all its variants, while a program's own are shared pages of its file. Input: the
-//! function, before its first launch. Not here: pipelines, which belong to the driver.
+//! Such a function owns the sources of all its variants; a program's own are shared pages of its file. Not here:
+//! pipelines, which belong to the driver.
 
 use std::{borrow::Cow, cmp::Reverse, collections::HashMap, sync::Arc};
 
@@ -12,11 +12,11 @@ use fuse_artifact::{
 
 use crate::{context::info::DeviceInfo, plan::require::runs_on};
 
-/// Removes the variants that this device can never run from a function made at run time and from its alternatives. The
-/// last variant of a kernel always stays: all shapes have it, and errors mention it. Borrowed lists stay, because a
-/// copy would take memory. The spare capacity of shader sources is freed, too: nearly half of a function's memory.
+/// Removes the variants that this device can never run from a function made at run time, also of alternatives.
 ///
-/// `info` is [`Device::info`](crate::Device::info), the abilities of the device; a tuning may forbid some of them.
+/// A kernel's last variant stays: all shapes have it, and errors mention it. Borrowed lists stay: a copy would take
+/// memory. Spare capacity of sources is freed: nearly half of a function's memory. `info` is
+/// [`Device::info`](crate::Device::info).
 pub fn retain_runnable(function: &mut Function, info: &DeviceInfo) {
     if let Cow::Owned(kernels) = &mut function.kernels {
         kernels.iter_mut().for_each(|kernel| retain_runnable_variants(kernel, info));
@@ -26,12 +26,11 @@ pub fn retain_runnable(function: &mut Function, info: &DeviceInfo) {
     }
 }
 
-/// Deduplicates lines among the sources of a function made at run time: variants and kernels have most of them in
-/// common.
+/// Deduplicates source lines in a function made at run time: variants and kernels share most of them.
 pub fn share_lines(function: &mut Function) {
     let mut passes = vec![];
     made_passes(function, &mut passes);
-    // Long sources contain the parts of short ones in order, which keeps the number of parts low.
+    // Long sources contain the parts of short ones in order: fewer parts.
     passes.sort_by_cached_key(|pass| Reverse(pass.wgsl.text().len()));
     let mut lines = SharedLines::default();
     let (mut known, mut parts) = (HashMap::<String, u32>::new(), vec![]);
@@ -49,7 +48,6 @@ pub fn share_lines(function: &mut Function) {
     }
 }
 
-/// Collects the passes of a function and its alternatives whose sources were made at run time.
 fn made_passes<'f>(function: &'f mut Function, found: &mut Vec<&'f mut Pass>) {
     let Function { kernels: Cow::Owned(kernels), alternatives, .. } = function else { return };
     for kernel in kernels {
@@ -81,8 +79,10 @@ fn retain_runnable_variants(kernel: &mut Kernel, info: &DeviceInfo) {
     }
 }
 
-/// Bytes held by a function with its alternatives: sources of shaders, wherever they lie, shared ones once, and all
-/// data made at run time, with spare capacity. Overhead of the allocator is not counted.
+/// Bytes held by a function with its alternatives.
+///
+/// Counts shader sources, shared ones once, and all data made at run time, with spare capacity; not the allocator's
+/// overhead.
 pub fn code_bytes(function: &Function) -> u64 {
     let mut held = Held { bytes: size_of::<Function>() as u64, shared: Vec::new() };
     held.function(function);
@@ -91,10 +91,10 @@ pub fn code_bytes(function: &Function) -> u64 {
     held.bytes + held.shared.iter().map(|(_, bytes)| bytes).sum::<u64>()
 }
 
-/// Sum of the bytes. All structures are destructured with all fields, so that the compiler reports new ones.
+/// Destructures all structures with all fields, so that the compiler reports new ones.
 struct Held {
     bytes: u64,
-    /// Addresses and sizes of sources that others may share.
+    /// Addresses and sizes.
     shared: Vec<(usize, u64)>,
 }
 
@@ -342,7 +342,6 @@ mod tests {
         }
     }
 
-    /// Variants that need these things, in this order.
     fn family() -> Vec<Variant> {
         let none = Features::default();
         let mut greedy = variant("greedy", none, "".into());
@@ -403,7 +402,6 @@ mod tests {
         let before = code_bytes(&made);
         retain_runnable(&mut made, &device_info(AdapterKind::Software, 0));
         assert_eq!(before - code_bytes(&made), (1000 + size_of::<Variant>() + size_of::<Pass>()) as u64);
-        // Nor is the room that a text has left.
         let retained = code_bytes(&made);
         let mut roomy = String::with_capacity(5000);
         roomy.push_str(&"x".repeat(1000));

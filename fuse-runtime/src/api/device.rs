@@ -35,29 +35,26 @@ use crate::{
 
 /// An open adapter. Clones are cheap and refer to the same device; threads may share it.
 ///
-/// Launches are recorded and submitted in batches. Work is submitted when enough has been recorded, when a tensor is
-/// read back, and by [`submit`](Self::submit) and [`synchronize`](Self::synchronize).
+/// Recorded launches are submitted in batches, before a readback, and by [`submit`](Self::submit) and
+/// [`synchronize`](Self::synchronize).
 #[derive(Clone)]
 pub struct Device {
     pub(crate) inner: Arc<Inner>,
 }
 
-/// State of a crate above this one. Handles of browsers stay on their thread.
+/// State of a crate above this one; browser handles stay on their thread.
 #[cfg(not(target_arch = "wasm32"))]
 type Attached = dyn Any + Send + Sync;
-/// State of a crate above this one, on the one thread of a page.
 #[cfg(target_arch = "wasm32")]
 type Attached = dyn Any;
 
 pub(crate) struct Inner {
-    /// First, because rustc gives up on `Send` after 128 levels of types: this is the shortest way to wgpu's types, and
-    /// later fields find their answers cached.
+    /// First, because rustc gives up on `Send` after 128 levels: this is the shortest way to wgpu's types, and later
+    /// fields find their answers cached.
     context: Context,
     pub(crate) plans: PlanCache,
     pub(crate) tunings: Tunings,
-    /// Host numbers as rank-0 tensors, by dtype and bits.
     pub(crate) scalars: Mutex<HashMap<(DType, u32), Arc<Lease>>>,
-    /// State of a crate above this one.
     attached: OnceLock<Box<Attached>>,
 }
 
@@ -88,7 +85,6 @@ impl Device {
         &self.inner.context
     }
 
-    /// Plans a launch with arguments of these shapes, or finds its plan.
     pub(crate) fn plan<S>(&self, function: &Callable, shapes: S) -> Result<Arc<LaunchPlan>, Error>
     where
         S: Iterator<Item = Shape> + Clone,
@@ -107,26 +103,26 @@ impl Device {
         attached.downcast_ref().unwrap_or_else(|| panic!("one crate keeps something with a device"))
     }
 
-    /// The description of the adapter: features and limits.
+    /// Features and limits of the adapter.
     pub fn info(&self) -> &DeviceInfo {
         &self.context().info
     }
 
-    /// Hands all recorded work to the GPU without waiting for it.
+    /// Hands all recorded work to the GPU without waiting.
     ///
     /// # Errors
     /// [`Error::DeviceLost`], [`Error::Capturing`] within [`capture`](Self::capture), or an error of earlier work that
-    /// had no other place to appear.
+    /// could not be reported before.
     pub fn submit(&self) -> Result<(), Error> {
         capture::forbid(self.context(), "submitting")?;
         lock(&self.context().recorder).flush();
         self.context().fault.check()
     }
 
-    /// Submits all recorded work and resolves when the GPU is done with it.
+    /// Submits all recorded work and resolves when the GPU is done.
     ///
-    /// In browsers this also awaits the compilation of existing pipelines, and returns their errors:
-    /// `device.warm_up(…)?; device.synchronize().await?`.
+    /// In browsers this also awaits the compilation of pipelines, with their errors: `device.warm_up(…)?;
+    /// device.synchronize().await?`.
     ///
     /// # Errors
     /// As [`submit`](Self::submit).
@@ -146,38 +142,34 @@ impl Device {
     pub fn synchronize_blocking(&self) -> Result<(), Error> {
         capture::forbid(self.context(), "waiting for the GPU")?;
         let last = lock(&self.context().recorder).flush();
-        // No lock is held while waiting, so that other threads can record.
         if !poll(&self.context().wgpu, wgpu::PollType::Wait { submission_index: last, timeout: None }) {
             self.context().fault.lose("the driver failed while waiting for the GPU".into());
         }
         self.context().fault.check()
     }
 
-    /// Bytes and counts of this device's buffers. The process holds more memory: see
-    /// [`reserved_bytes`](Self::reserved_bytes).
+    /// Bytes and counts of this device's buffers; see also [`reserved_bytes`](Self::reserved_bytes).
     pub fn memory_report(&self) -> MemoryReport {
         self.context().memory_report()
     }
 
-    /// Bytes of driver memory that wgpu reserves for buffers; `None` where it does not report them, as in browsers.
-    /// Takes time in proportion to the number of buffers.
+    /// Bytes of driver memory that wgpu reserves for buffers; `None` where not reported, as in browsers.
     ///
-    /// The result exceeds the sum of live, idle, freed and staging bytes of [`memory_report`](Self::memory_report).
-    /// Small buffers share blocks, which are freed when all of their buffers are. Uploads go through wgpu's own buffers
-    /// until the batch that reads them is done. A program whose sizes change in one batch keeps up to twice its peak
-    /// and 64 MiB for reuse; `trim` frees that. The driver's compiled shaders, and the compiler of software adapters,
-    /// are not included.
+    /// Takes time in proportion to the number of buffers. Exceeds the live, idle, freed and staging bytes of
+    /// [`memory_report`](Self::memory_report): small buffers share blocks, freed together, and uploads hold wgpu's own
+    /// buffers until their batch is done. Programs with changing sizes keep up to twice their peak and 64 MiB for
+    /// reuse, until `trim`. Compiled shaders, and the compiler of software adapters, are not included.
     pub fn reserved_bytes(&self) -> Option<u64> {
         self.context().wgpu.generate_allocator_report().map(|report| report.total_reserved_bytes)
     }
 
-    /// Frees all memory that no tensor uses. Submits recorded work first, because it may use that memory.
+    /// Frees all memory that no tensor uses, after submitting recorded work.
     pub fn trim(&self) {
         lock(&self.inner.scalars).clear();
         self.context().trim();
     }
 
-    /// Writes compiled pipelines to disk, where the adapter supports it. Dropping the device does so, too.
+    /// Writes compiled pipelines to disk, where the adapter supports it; dropping the device does, too.
     ///
     /// # Errors
     /// [`Error::CacheFile`] if the file cannot be written.
@@ -185,8 +177,7 @@ impl Device {
         self.context().pipelines.save()
     }
 
-    /// Explains how a launch of `function` would run: the variant of each kernel, the reason for that choice, and why
-    /// others were not chosen.
+    /// Explains how a launch of `function` would run: the variant of each kernel, and why not the others.
     ///
     /// `shapes` has one entry per parameter, empty for scalars. The shape of a quantized tensor is followed by its
     /// number of groups and the words of a scale, 1 or 2.
@@ -198,26 +189,28 @@ impl Device {
         explain(function, &shapes, &self.inner.plans.forced(), &self.applied())
     }
 
-    /// Forces the variant with this name in all kernels that have one, for tests and tuning. Other kernels choose as
-    /// usual. A launch for which the variant's requirements do not hold is [`Error::Variant`].
+    /// Forces the variant with this name in all kernels that have one, for tests and tuning.
+    ///
+    /// Launches for which it is not legal are [`Error::Variant`].
     pub fn force_variant(&self, name: Option<&str>) {
         self.inner.plans.force(|forced| forced.variant = name.map(Into::into));
     }
 
-    /// Forces this alternative of every function, for tests and tuning: 0 is the function itself, `n + 1` is entry `n`
-    /// of [`Function::alternatives`]. A launch of a function that lacks it, or whose shapes it does not support, is
+    /// Forces this alternative of every function, for tests and tuning.
+    ///
+    /// 0 is the function itself, `n + 1` entry `n` of [`Function::alternatives`]. Launches that do not support it are
     /// [`Error::Alternative`].
     pub fn force_alternative(&self, index: Option<usize>) {
         self.inner.plans.force(|forced| forced.alternative = index);
     }
 
-    /// Closes the device: this and every later call with it or its tensors is [`Error::DeviceLost`].
+    /// Closes the device: later calls with it or its tensors are [`Error::DeviceLost`].
     pub fn destroy(&self) {
         self.context().fault.lose("`Device::destroy` was called".into());
         self.context().wgpu.destroy();
     }
 
-    /// The wgpu device, for programs that also use wgpu.
+    /// The wgpu device.
     pub fn wgpu_device(&self) -> &wgpu::Device {
         &self.context().wgpu
     }

@@ -4,10 +4,10 @@ use std::ops::Deref;
 
 use fuse_artifact::{Function, Kernel};
 
-/// Kernels of a `fuse!` function in the order of their dispatches, with their WGSL and bindings: a slice of
-/// [`Kernel`]s. A generic function has those of every choice of element types, one after the other.
+/// Kernels of a `fuse!` function in dispatch order: a slice of [`Kernel`]s, with WGSL and bindings.
 ///
-/// [`Device::warm_up`](crate::Device::warm_up) takes it, because it also knows the function's alternatives.
+/// Has those of every choice of element types. [`Device::warm_up`](crate::Device::warm_up) takes it, because it also
+/// knows the alternatives.
 #[derive(Debug)]
 pub struct Kernels {
     functions: &'static [&'static Function],
@@ -15,7 +15,7 @@ pub struct Kernels {
 }
 
 impl Kernels {
-    /// The kernels of the artifacts of one function. Only generated code and tests call this.
+    /// Wraps artifacts. Only generated code and tests call this.
     #[doc(hidden)]
     pub const fn new(functions: &'static [&'static Function], kernels: &'static [&'static Kernel]) -> Self {
         Self { functions, kernels }

@@ -1,8 +1,7 @@
 //! Launches: arguments in, result tensors out, work recorded.
 //!
-//! Input: a [`Function`] and its arguments. Output: results, which have their values once the recorded work has run. In
-//! a steady state a launch looks up its plan, takes pooled buffers, copies uniform words and records dispatches; it
-//! allocates only the handle of each result.
+//! Results are valid once the recorded work has run. In a steady state a launch finds its plan, takes pooled buffers,
+//! copies uniform words and records dispatches; it allocates only the handle of each result.
 
 pub(crate) mod checked;
 
@@ -64,8 +63,7 @@ pub fn launch_padded<const R: usize>(
     })
 }
 
-/// Launches `function` into existing tensors, in place. Callers call [`RawTensor::own`] first if clones may share the
-/// memory.
+/// Launches `function` into existing tensors, in place. Call [`RawTensor::own`] first if clones may share the memory.
 pub fn launch_into(function: &'static Function, args: &[Arg<'_>], outputs: &[&RawTensor]) -> Result<(), Error> {
     let launch = Launch::new(function, args)?;
     #[cfg(all(feature = "webnn", target_arch = "wasm32"))]
@@ -81,15 +79,14 @@ pub fn launch_into(function: &'static Function, args: &[Arg<'_>], outputs: &[&Ra
     launch.record(&plan, |result| outputs[result])
 }
 
-/// Launches `function`, whose number of results the caller does not know at compile time.
+/// Launches `function`, whose number of results is not known at compile time.
 pub fn launch_dynamic(function: &'static Function, args: &[Arg<'_>]) -> Result<Vec<RawTensor>, Error> {
     let mut results = Vec::with_capacity(function.results.len());
     launch_into_vec(&function.into(), args, &mut results)?;
     Ok(results)
 }
 
-/// Like [`launch_dynamic`], appending the results to a list, so that frequent launches allocate no list. After an error
-/// the list is unchanged.
+/// Like [`launch_dynamic`], appending results to a list, which frequent launches reuse; unchanged after an error.
 pub fn launch_into_vec(function: &Callable, args: &[Arg<'_>], results: &mut Vec<RawTensor>) -> Result<(), Error> {
     let launch = Launch::new(function.clone(), args)?;
     #[cfg(all(feature = "webnn", target_arch = "wasm32"))]
@@ -101,14 +98,12 @@ pub fn launch_into_vec(function: &Callable, args: &[Arg<'_>], results: &mut Vec<
     launch.run_dynamic(&plan, results)
 }
 
-/// Like [`launch_dynamic`], with variant `choice[k]` for kernel `k` of the alternative that would run. Not cached: for
-/// tests and tuning.
+/// Like [`launch_dynamic`], with variant `choice[k]` for kernel `k`. Not cached: for tests and tuning.
 pub fn launch_with(function: &'static Function, args: &[Arg<'_>], choice: &[usize]) -> Result<Vec<RawTensor>, Error> {
     launch_selected(function, args, None, Variants::Indices(choice))
 }
 
-/// Like [`launch_dynamic`], by alternative `n` of the function (0 is the function itself), whether or not it is the
-/// fastest. Not cached: for tests and tuning.
+/// Like [`launch_dynamic`], by alternative `n` of the function (0 is itself). Not cached: for tests and tuning.
 pub fn launch_alternative(function: &'static Function, args: &[Arg<'_>], n: usize) -> Result<Vec<RawTensor>, Error> {
     launch_selected(function, args, Some(n), Variants::Best)
 }
@@ -129,7 +124,7 @@ fn launch_selected(
     Ok(results)
 }
 
-/// Indices of the alternatives that can run for these arguments, as in [`launch_alternative`].
+/// Indices of the alternatives that can run for these arguments.
 pub fn alternatives(function: &'static Function, args: &[Arg<'_>]) -> Result<Vec<usize>, Error> {
     let launch = Launch::new(function, args)?;
     let shapes: Vec<Shape> = launch.shapes().collect();
@@ -148,7 +143,6 @@ impl<'a> Launch<'a> {
         self.device.plan(&self.function, self.shapes())
     }
 
-    /// Launches into new tensors; `reshape` gives their shapes for the caller.
     fn run<const R: usize>(
         &self,
         plan: &Arc<LaunchPlan>,
@@ -161,13 +155,12 @@ impl<'a> Launch<'a> {
         for (i, slot) in results.iter_mut().enumerate() {
             *slot = Some(self.allocate(plan, i)?.with_shape(reshape(i, &plan.results[i])?));
         }
-        // The loop above filled every slot.
         let results = results.map(|slot| slot.unwrap_or_else(|| unreachable!("every result is allocated")));
         self.record(plan, |result| &results[result])?;
         Ok(results)
     }
 
-    /// Launches into new tensors, appended to `results`; after an error, `results` is unchanged.
+    /// `results` is unchanged after an error.
     fn run_dynamic(&self, plan: &Arc<LaunchPlan>, results: &mut Vec<RawTensor>) -> Result<(), Error> {
         let before = results.len();
         let launched = self.run_appending(plan, results);
@@ -197,7 +190,6 @@ impl<'a> Launch<'a> {
         Ok(RawTensor::from_parts(self.device, lease, dtype, shape))
     }
 
-    /// Records the plan's dispatches, which write to the tensors that `result` returns.
     pub(crate) fn record<'r>(
         &self,
         plan: &Arc<LaunchPlan>,
@@ -213,7 +205,6 @@ impl<'a> Launch<'a> {
         Ok(())
     }
 
-    /// Captures the dispatches instead of recording them.
     fn capture<'r>(
         &self,
         capture: &mut Capture,
@@ -263,7 +254,6 @@ impl<'a> Launch<'a> {
             return Ok(());
         }
         let mut recorder = lock(&self.device.context().recorder);
-        // The list moves out so that it can be read while the recorder records.
         let mut temporaries = std::mem::take(&mut recorder.temporaries);
         temporaries.resize_with(plan.temporaries.len(), || None);
         let recorded = self.record_steps(plan, &mut recorder, &mut temporaries, result);
@@ -302,7 +292,7 @@ impl<'a> Launch<'a> {
                 };
             }
             recorder.dispatch(step, &buffers, scalar);
-            // Recorded work runs in order, so the next step may reuse temporaries that this one used last.
+            // Recorded work runs in order: the next step may reuse these.
             for (temporary, slot) in plan.temporaries.iter().zip(temporaries.iter_mut()) {
                 if temporary.steps.is_some_and(|(_, last)| last == index)
                     && let Some(storage) = slot.take()

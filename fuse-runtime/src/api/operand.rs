@@ -1,7 +1,6 @@
 //! Operands of a launch: tensors, references to them, and host numbers.
 //!
-//! Input: a value of the caller. Output: an untyped [`Arg`], with element type and rank as types. The expression form
-//! `fuse!(a * b + s)` does not know what `a`, `b` and `s` are; their types tell.
+//! Element type and rank are types, because the expression form `fuse!(a * b + s)` does not know what its operands are.
 
 use fuse_artifact::Function;
 use half::f16;
@@ -17,7 +16,7 @@ use crate::{
     context::{element::Element, error::Error},
 };
 
-/// An operand of `fuse!`: a [`Tensor`], a reference to one, or a host number, which broadcasts like a tensor of rank 0.
+/// An operand of `fuse!`: a [`Tensor`], a reference to one, or a host number, which broadcasts.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be an operand of `fuse!`",
     label = "expected a `Tensor`, a reference to one, or an `f32`, `f16`, `i32`, `u32` or `bool`",
@@ -36,7 +35,7 @@ pub trait Operand {
     fn arg(&self) -> Arg<'_>;
 }
 
-/// An [`Operand`] with elements of type `T`; exists for the message if they are not.
+/// An [`Operand`] with elements of type `T`, for the message if they are not.
 #[diagnostic::on_unimplemented(
     message = "expected an operand of `fuse!` with elements of `{T}`, found `{Self}`",
     label = "the operands it is combined with have elements of `{T}`",
@@ -92,8 +91,9 @@ macro_rules! numbers {
 
 numbers! { f32, f16, i32, u32, bool }
 
-/// Launches a function of the expression form, whose parameters are all tensors. Host numbers become tensors of rank 0
-/// on the device of the first tensor. Result `r` has `ranks[r]` axes.
+/// Launches a function of the expression form, whose parameters are all tensors; result `r` has `ranks[r]` axes.
+///
+/// Host numbers become rank-0 tensors on the device of the first tensor.
 #[doc(hidden)]
 pub fn launch_operands<const N: usize, const R: usize>(
     function: &'static Function,

@@ -1,7 +1,7 @@
 //! Profiles: GPU times per dispatch.
 //!
-//! While profiling, every dispatch has a pass of its own that writes a timestamp before and after. Neighbors then do
-//! not overlap, so the sum of the times is an upper bound of the unprofiled time.
+//! Every profiled dispatch has a pass with timestamps. Neighbors do not overlap: the sum is an upper bound of the
+//! unprofiled time.
 
 use std::fmt;
 
@@ -32,7 +32,7 @@ pub struct ProfileEntry {
 }
 
 impl Profile {
-    /// Nanoseconds of all dispatches together.
+    /// Sum in nanoseconds.
     pub fn nanoseconds(&self) -> u64 {
         self.entries.iter().map(|entry| entry.nanoseconds).sum()
     }
@@ -70,8 +70,7 @@ mod native {
     };
 
     impl Device {
-        /// Runs `work` and returns its result with the GPU time of every dispatch recorded meanwhile, including those
-        /// of other threads.
+        /// Runs `work` and returns its result with the GPU time of every dispatch meanwhile, also by other threads.
         ///
         /// # Errors
         /// [`Error::MissingFeature`] if the adapter has no timestamps, [`Error::ProfileActive`] within another profile,
@@ -80,8 +79,9 @@ mod native {
             self.take_profile(work, false)
         }
 
-        /// Runs `work` and returns its result with the GPU time of everything recorded meanwhile, including work of
-        /// other threads. Dispatches share passes, as they do unprofiled.
+        /// Runs `work` and returns its result with the GPU time meanwhile, also of other threads.
+        ///
+        /// Dispatches share passes, as they do unprofiled.
         ///
         /// # Errors
         /// Those of [`Device::profile`].
@@ -107,7 +107,6 @@ mod native {
             Ok((result, self.read_log(&log)?))
         }
 
-        /// Resolves the timestamps of `log` and reads them.
         fn read_log(&self, log: &Log) -> Result<Profile, Error> {
             let context = self.context();
             let set_bytes = 16 * DISPATCHES_PER_SET as u64;
@@ -161,7 +160,7 @@ mod native {
         }
     }
 
-    /// Ends the profile, also if the closure panics.
+    /// Ends the profile, also after panics.
     struct LogGuard<'a> {
         device: &'a Device,
     }

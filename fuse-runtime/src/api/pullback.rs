@@ -1,7 +1,6 @@
-//! `f::pullback`: the forward half of a function with gradients, and the values that its backward half needs.
+//! `f::pullback`: the forward half of a function with gradients, and the values for its backward half.
 //!
-//! Input: both halves, and the arguments of the forward one. Output: the results, and a [`RawPullback`], which owns the
-//! kept values and launches the backward half any number of times. The compiler chooses the kept values
+//! A [`RawPullback`] owns the kept values and launches the backward half any number of times. The compiler chooses them
 //! (`grad/pullback.rs`).
 
 use fuse_artifact::{DType, Function, ParamKind};
@@ -45,7 +44,7 @@ pub enum Kept {
 pub struct RawPullback {
     halves: &'static VjpPair,
     values: Vec<Value>,
-    /// The shapes of the results that have cotangents.
+    /// Shapes of results with cotangents.
     shapes: Vec<Vec<usize>>,
 }
 
@@ -89,7 +88,7 @@ impl RawPullback {
     /// Launches the backward half, which has `R` results.
     ///
     /// # Errors
-    /// Those of a launch, and a mismatch if a cotangent does not have the shape of its result.
+    /// Those of a launch, and a mismatch if a cotangent lacks the shape of its result.
     pub fn apply<const R: usize>(&self, cotangents: &[&RawTensor]) -> Result<[RawTensor; R], Error> {
         let function = self.halves.backward;
         if cotangents.len() != self.shapes.len() {
@@ -115,7 +114,7 @@ impl RawPullback {
         launch(function, &args)
     }
 
-    /// Compares a cotangent's shape with its result's, also where no parameter of the backward half implies it.
+    /// Checks also where no parameter of the backward half implies the shape.
     fn check_shape(&self, index: usize, param: usize, cotangent: &RawTensor) -> Result<(), Error> {
         let (function, expected) = (self.halves.backward, &self.shapes[index]);
         let (kernel, argument) = (function.name.to_string(), function.params[param].name.to_string());

@@ -1,7 +1,6 @@
-//! Quantized tensors: packed values and the scales of their groups, the operands `w: q4[K, N]` of `fuse!` functions.
+//! Quantized tensors: packed values and the scales of their groups, for operands such as `w: q4[K, N]`.
 //!
-//! Not here: choice and packing of values (`fuse-quantize` on the host, `quantizer` on devices), and kernels
-//! (`fuse-compiler`).
+//! Not here: choice and packing of values (`fuse-quantize`, `quantizer`), and kernels (`fuse-compiler`).
 
 use std::{fmt, marker::PhantomData};
 
@@ -60,11 +59,10 @@ bits! {
     Q1,
 }
 
-/// A quantized tensor of `D` axes (1 to 4) on a device. Its values have few bits, and neighbours along one axis share a
-/// scale and an offset. A value `q` means `q·scale + offset`; [`Packing`] describes the layout.
+/// A quantized tensor of `D` axes (1 to 4), with a scale and an offset per group of neighbours.
 ///
-/// It is the argument of parameters such as `w: q4[K, N]`, which are `&QTensor<Q4, 2>` in Rust. Clones are cheap and
-/// share the memory.
+/// A value `q` means `q·scale + offset`; [`Packing`] describes the layout. The argument of `w: q4[K, N]` is
+/// `&QTensor<Q4, 2>`. Clones share the memory.
 #[derive(Clone)]
 pub struct QTensor<Q: Bits, const D: usize> {
     raw: RawQuantized,
@@ -72,8 +70,7 @@ pub struct QTensor<Q: Bits, const D: usize> {
 }
 
 impl<Q: Bits, const D: usize> QTensor<Q, D> {
-    /// Quantizes `values` (last axis fastest) on the host to the nearest values of a scheme. For values on a device,
-    /// [`quantize_tensor`](Self::quantize_tensor) does it there.
+    /// Quantizes `values` (last axis fastest) on the host.
     ///
     /// ```no_run
     /// # use fuse_runtime::{Device, Error, Q4, QTensor, QuantScheme};
@@ -86,18 +83,17 @@ impl<Q: Bits, const D: usize> QTensor<Q, D> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Quantized`] if the values do not fill the shape, a value is not finite, or the scheme does not fit the
-    /// shape; [`Error::TooLarge`], and those of allocation.
+    /// [`Error::Quantized`] if the values do not fill the shape, a value is not finite, or the scheme does not fit;
+    /// [`Error::TooLarge`], and those of allocation.
     pub fn quantize(device: &Device, values: &[f32], shape: [usize; D], scheme: &QuantScheme) -> Result<Self, Error> {
         let quantized = fuse_quantize::quantize(Q::PACKING, values, &shape, scheme);
         Self::upload(device, &quantized.map_err(|reason| refused(Q::PACKING, &shape, &reason))?)
     }
 
-    /// Quantizes a tensor on its device, bit-identical to [`quantize`](Self::quantize). Values of `f16` count as those
-    /// of `f32`.
+    /// Quantizes a tensor on its device, bit-identical to [`quantize`](Self::quantize); `f16` values count as `f32`.
     ///
-    /// Only one word is read back, a flag for values that cannot be quantized; the future awaits it. Scales are those
-    /// of [`Rounding::Nearest`](crate::quantize::Rounding::Nearest); only the host searches for better ones.
+    /// Only one word is read back, a flag for values that cannot be quantized. Scales are those of
+    /// [`Rounding::Nearest`](crate::quantize::Rounding::Nearest).
     ///
     /// ```no_run
     /// # use fuse_runtime::{Device, Error, Q4, QTensor, QuantScheme, Tensor2};
@@ -112,12 +108,11 @@ impl<Q: Bits, const D: usize> QTensor<Q, D> {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Quantized`] if the scheme does not fit the shape or asks for another rounding, if a value is not
-    /// finite, or if a scale does not fit its number type. To locate the value, all values are read back; the message
-    /// is that of [`quantize`](Self::quantize).
+    /// [`Error::Quantized`] if the scheme does not fit or asks for another rounding, if a value is not finite, or if a
+    /// scale does not fit its type. All values are then read back for the message.
     ///
-    /// [`Error::Capturing`] within [`Device::capture`], [`Error::NotReplayed`] if the tensor belongs to a sequence that
-    /// has not been replayed, [`Error::TooLarge`], [`Error::DeviceLost`], and those of allocation.
+    /// [`Error::Capturing`] within [`Device::capture`], [`Error::NotReplayed`], [`Error::TooLarge`],
+    /// [`Error::DeviceLost`], and those of allocation.
     pub async fn quantize_tensor<T: Float>(tensor: &Tensor<T, D>, scheme: &QuantScheme) -> Result<Self, Error> {
         let Recorded { quantized, refused } = quantizer::record(Q::PACKING, tensor.raw(), scheme)?;
         match refused.to_bytes().await?.as_slice() {
@@ -139,18 +134,17 @@ impl<Q: Bits, const D: usize> QTensor<Q, D> {
         }
     }
 
-    /// Quantizes a tensor's values on the host, for the error that says why they cannot be quantized.
+    /// Quantizes on the host, for the error message.
     fn quantize_values<T: Float>(tensor: &Tensor<T, D>, values: &[T], scheme: &QuantScheme) -> Result<Self, Error> {
-        // The bits of host numbers are those of an `f32`, also for `f16`.
+        // Host numbers have the bits of an `f32`, also `f16`.
         let values: Vec<f32> = values.iter().map(|value| f32::from_bits(value.scalar_bits())).collect();
         Self::quantize(tensor.device(), &values, tensor.shape(), scheme)
     }
 
-    /// Uploads a packed tensor: of [`quantize`](crate::quantize::quantize), with calibration, or of another toolchain.
+    /// Uploads a packed tensor, of [`quantize`](crate::quantize::quantize) or another toolchain.
     ///
     /// # Errors
-    /// [`Error::Quantized`] if it has other bits or another rank, or its parts do not match; [`Error::TooLarge`], and
-    /// those of allocation.
+    /// [`Error::Quantized`] if its bits, rank or parts do not match; [`Error::TooLarge`], and those of allocation.
     pub fn upload(device: &Device, quantized: &Quantized) -> Result<Self, Error> {
         let (found, rank) = (quantized.packing, quantized.shape.len());
         if found != Q::PACKING || rank != D {
@@ -195,7 +189,7 @@ impl<Q: Bits, const D: usize> QTensor<Q, D> {
         self.raw.shape()[self.axis()] / self.raw.groups()
     }
 
-    /// The number type of scales and offsets.
+    /// Number type of scales and offsets.
     pub fn scales_dtype(&self) -> ScaleDType {
         self.raw.scales_dtype()
     }
@@ -247,7 +241,6 @@ impl RawQuantized {
             return Ok(quantized);
         }
 
-        // The host finds the value that the device refused, and says why.
         let bytes = tensor.to_bytes_blocking()?;
         let values: Vec<f32> = match tensor.dtype() {
             DType::F16 => half::f16::decode(&bytes).into_iter().map(f32::from).collect(),

@@ -1,8 +1,7 @@
 //! Quantization of tensors on their device, bit-identical to `fuse-quantize`.
 //!
-//! Input: a tensor of `f32` or `f16` and a scheme. Output: recorded work that writes words and scales, and a flag for
-//! values that the host would refuse. Three steps: each group's values are reduced to a statistic, 32 at a time until
-//! one is left; the statistic gives its scale and offset; each 32 values become words of codes.
+//! Output: recorded work that writes words and scales, and a flag for values that the host would refuse. Three steps:
+//! reduce each group to a statistic, 32 values at a time; compute its scale and offset; pack each 32 values.
 //!
 //! Not here: shaders (`shader`), handling of the flag (`quantized`).
 
@@ -40,11 +39,10 @@ use crate::{
 
 pub(crate) struct Recorded {
     pub(crate) quantized: RawQuantized,
-    /// A word, nonzero if a value, a scale or an offset is not finite: the result is then meaningless.
+    /// Nonzero if a value, scale or offset is not finite: the result is then meaningless.
     pub(crate) refused: RawTensor,
 }
 
-/// Records the quantization of `tensor`.
 pub(crate) fn record(packing: Packing, tensor: &RawTensor, scheme: &QuantScheme) -> Result<Recorded, Error> {
     let (device, shape) = (tensor.device(), tensor.shape());
     check_rank(packing, shape)?;
@@ -91,20 +89,18 @@ pub(crate) fn record(packing: Packing, tensor: &RawTensor, scheme: &QuantScheme)
     Ok(Recorded { quantized, refused: flag })
 }
 
-/// A tensor of words, not yet written.
 fn allocate(device: &Device, what: &str, shape: &[usize]) -> Result<RawTensor, Error> {
     let shape = Shape::new(shape)?;
     let bytes = tensor_bytes(device, what, DType::U32, &shape)?;
     Ok(RawTensor::from_parts(device, lease(device, bytes)?, DType::U32, shape))
 }
 
-/// Memory for results and partial results. A later step may reuse it at once: recorded work runs in order.
+/// Memory that a later step may reuse at once: recorded work runs in order.
 fn lease(device: &Device, bytes: u64) -> Result<Arc<Lease>, Error> {
     let context = device.context();
     Ok(context.pool.lease(context.take(bytes)?.0))
 }
 
-/// Quantization of one tensor.
 struct Work<'a> {
     device: &'a Device,
     style: Style,
@@ -112,17 +108,16 @@ struct Work<'a> {
     refused: &'a RawTensor,
     quantized: &'a RawQuantized,
     scheme: &'a QuantScheme,
-    /// Product of the extents before the packed axis.
+    /// Extents before the packed axis.
     outer: u64,
-    /// Product of the extents after it.
+    /// Extents after it.
     inner: u64,
-    /// Extent of the packed axis.
     extent: u64,
     /// Groups along the packed axis.
     groups: u64,
 }
 
-/// Values as `[count, length, inner]`, with the groups along the middle axis.
+/// `[count, length, inner]`, groups along the middle axis.
 #[derive(Clone, Copy)]
 struct Rows {
     count: u64,
@@ -130,8 +125,7 @@ struct Rows {
     inner: u64,
 }
 
-/// Words of a shader's uniform block after the first, in order. All fit 32 bits: existing tensors have fewer than 2^32
-/// elements.
+/// Uniform words after the first. All fit 32 bits: tensors have fewer than 2^32 elements.
 #[derive(Clone, Copy, Default)]
 struct Params {
     count: u64,
@@ -153,7 +147,7 @@ impl Work<'_> {
             true => Rows { count: 1, length: self.tensor.elements() as u64, inner: 1 },
             false => Rows { count: outer * groups, length: extent / groups, inner },
         };
-        // Computed as on the host, so that no shader divides.
+        // As on the host: no shader divides.
         let reciprocal = (1.0 / rows.length as f32).to_bits();
         let statistic = Statistic::of(packing, symmetry);
         let sums = match statistic {
@@ -182,7 +176,7 @@ impl Work<'_> {
         self.dispatch(Shader::Codes { packing, scales, values: dtype }, params, &buffers)
     }
 
-    /// Reduces each row to its statistic. Distances need the sums of rows.
+    /// Distances need the sums of rows.
     fn reduce(
         &self,
         rows: Rows,
@@ -217,7 +211,6 @@ impl Work<'_> {
         Ok(partials)
     }
 
-    /// Records one dispatch with these buffers in order.
     fn dispatch(&self, shader: Shader, params: Params, buffers: &[Option<&Storage>]) -> Result<(), Error> {
         let context = self.device.context();
         let (pass, label) = (pass(shader), label(shader));
@@ -249,7 +242,7 @@ fn label(shader: Shader) -> Label {
     Label { function: "quantize_tensor", kernel: shader.name(), variant: shader.variant(), pass: 0 }
 }
 
-/// The pass of a shader. It is leaked, as there are few shaders and pipelines are known by the address of their pass.
+/// Leaks the pass: there are few, and pipelines are known by its address.
 fn pass(shader: Shader) -> &'static Pass {
     static PASSES: LazyLock<Mutex<HashMap<Shader, &'static Pass>>> = LazyLock::new(Mutex::default);
     let make = || {
@@ -258,7 +251,6 @@ fn pass(shader: Shader) -> &'static Pass {
         Pass {
             wgsl: shader.text().into(),
             bindings: shader.writes().iter().enumerate().map(binding).collect(),
-            // Host numbers, filled from `Params`.
             uniforms: (0..PARAMS).map(|param| Uniform::Scalar { param }).collect(),
             grid: Grid::Elements { per_workgroup: INVOCATIONS },
             workgroup_size: INVOCATIONS,

@@ -10,8 +10,7 @@ fn bits(seed: u64, index: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// Uniform in [0, 1), a multiple of 2^-24; for `f16` of 2^-11, so that it does not round up to 1. The leading bits are
-/// the same.
+/// In [0, 1), a multiple of 2^-24; for `f16` of 2^-11 (the leading bits), so that it does not round up to 1.
 pub(crate) fn uniform(dtype: DType, seed: u64, index: u64) -> f32 {
     let digits = if dtype == DType::F16 { 11 } else { 24 };
     (bits(seed, index) >> (64 - digits)) as f32 / (1u32 << digits) as f32
@@ -20,7 +19,7 @@ pub(crate) fn uniform(dtype: DType, seed: u64, index: u64) -> f32 {
 /// Standard normal, by the Box-Muller transform.
 pub(crate) fn normal(seed: u64, index: u64) -> f32 {
     let word = bits(seed, index);
-    // In (0, 1], so that the logarithm is finite.
+    // In (0, 1]: the logarithm is finite.
     let radius = ((word >> 32) as f64 + 1.0) / 4_294_967_296.0;
     let angle = (word & 0xffff_ffff) as f64 / 4_294_967_296.0;
     ((-2.0 * radius.ln()).sqrt() * (std::f64::consts::TAU * angle).cos()) as f32

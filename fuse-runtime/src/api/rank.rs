@@ -1,9 +1,7 @@
-//! Ranks as types: the result rank of a `fuse!(…)` expression is computed from its operands' types.
+//! Ranks as types: the caller's type checker computes the result rank of a `fuse!(…)` expression.
 //!
-//! Input: rank types of the operands. Output: the rank type of the result, an associated type that the caller's type
-//! checker computes. Pairs of ranks that are not listed here are compile errors with the traits' messages.
-//!
-//! Not here: extents, which are compared at launch.
+//! Input: rank types of the operands. Output: an associated type. Unlisted pairs of ranks are compile errors with the
+//! traits' messages. Not here: extents, which are compared at launch.
 
 use crate::{
     api::{raw::RawTensor, tensor::Tensor},
@@ -37,8 +35,8 @@ impl<const D: usize> Ranked for Rank<D> {
 
 /// The rank of two tensors broadcast together: the larger one, as in NumPy.
 ///
-/// Holds for ranks 0 to 6. Code that is generic over `D` states the bounds that it uses, for example `where Rank<D>:
-/// BroadcastRank<Rank<D>, Output = Rank<D>>`.
+/// Holds for ranks 0 to 6. Code generic over `D` states its bounds, for example `where Rank<D>: BroadcastRank<Rank<D>,
+/// Output = Rank<D>>`.
 #[diagnostic::on_unimplemented(
     message = "a tensor of `{Self}` cannot be broadcast with one of `{Other}`",
     label = "ranks 0 to 6 are supported"
@@ -48,7 +46,7 @@ pub trait BroadcastRank<Other> {
     type Output: Ranked;
 }
 
-/// The rank of a matrix product: the larger of two ranks that are both at least 2.
+/// The rank of a matrix product: the larger of two ranks of at least 2.
 #[diagnostic::on_unimplemented(
     message = "`matmul` cannot multiply a tensor of `{Self}` by one of `{Other}`",
     label = "`matmul` needs two tensors of rank 2 to 6",
@@ -146,7 +144,6 @@ larger! { MatmulRank {
     6: [2 3 4 5],
 } }
 
-/// Rows `from => to`.
 macro_rules! mapped {
     ($trait:ident { $($from:literal => $to:literal,)* }) => {
         $(impl $trait for Rank<$from> {
@@ -177,8 +174,7 @@ impl<const N: usize> Exactly<N> for Rank<N> {
     type Output = Self;
 }
 
-/// One implementation per rank: with a single generic one, rustc would equate the two ranks and report that in its own
-/// words.
+/// One implementation per rank: for a single generic one, rustc would report the mismatch in its own words.
 macro_rules! same {
     ($($rank:literal)*) => {
         $(impl SameRank<Self> for Rank<$rank> {

@@ -1,4 +1,4 @@
-//! [`RawTensor`]: the tensor below [`Tensor`](crate::Tensor), whose dtype and rank are values, not types.
+//! [`RawTensor`]: the tensor below [`Tensor`](crate::Tensor), with dtype and rank as values.
 
 use std::{
     fmt,
@@ -24,21 +24,18 @@ use crate::{
 
 /// A contiguous tensor whose dtype and rank are known at run time.
 ///
-/// A clone shares the memory but is a value: call [`own`](Self::own) before writing to either.
+/// Clones share the memory: call [`own`](Self::own) before writing.
 pub struct RawTensor {
     device: Device,
     hold: Hold,
-    /// Made for the first follower of the tensor.
     identity: OnceLock<Arc<Identity>>,
     dtype: DType,
     shape: Shape,
 }
 
-/// Kind of hold on the memory.
 enum Hold {
-    /// A tensor's own.
     Value(Arc<Lease>),
-    /// A follower's, which sees writes to another tensor.
+    /// Sees writes to another tensor.
     Follower(Arc<Follower>),
 }
 
@@ -52,7 +49,7 @@ impl Hold {
 }
 
 impl RawTensor {
-    /// Uploads the bytes of its elements (a `bool` takes four).
+    /// Uploads the bytes of its elements (four per `bool`).
     ///
     /// # Errors
     /// [`Error::LengthMismatch`], [`Error::TooLarge`], and those of allocation.
@@ -71,7 +68,7 @@ impl RawTensor {
         Ok(Self::from_parts(device, upload(device.context(), source)?, dtype, shape))
     }
 
-    /// Replaces the values in place, after all work recorded so far: clones that share the memory change, too.
+    /// Replaces the values in place, after recorded work, also of clones that share the memory.
     ///
     /// # Errors
     /// [`Error::LengthMismatch`], [`Error::DeviceLost`], [`Error::Capturing`] within [`Device::capture`].
@@ -83,7 +80,7 @@ impl RawTensor {
     /// Replaces the values in memory of its own.
     ///
     /// # Errors
-    /// Those of [`overwrite`](Self::overwrite), and those of allocation if clones share the memory.
+    /// Those of [`overwrite`](Self::overwrite), and of allocation.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.check_write(bytes)?;
         if self.is_shared() && self.buffer().is_ready() {
@@ -102,16 +99,14 @@ impl RawTensor {
         capture::forbid(self.device.context(), "writing to a tensor")
     }
 
-    /// True if writing to it would change other tensors.
     pub(crate) fn is_shared(&self) -> bool {
         self.buffer().tensors() > 1
     }
 
-    /// Moves it with its values to memory of its own, if clones or reshaped tensors share its memory. Its followers
-    /// move with it.
+    /// Moves it and its followers to memory of its own, if others share it.
     ///
     /// # Errors
-    /// Those of allocation, and [`Error::NotReplayed`] if it shares a result of a sequence that has not been replayed.
+    /// Those of allocation, and [`Error::NotReplayed`].
     pub fn own(&mut self) -> Result<(), Error> {
         if self.is_shared() { self.leave_clones() } else { Ok(()) }
     }
@@ -127,8 +122,7 @@ impl RawTensor {
             self.identity = OnceLock::new();
             return Ok(());
         }
-        // Values from before a capture are copied once. Replays must not copy them again: they continue with the values
-        // that the last one left.
+        // Values from before a capture are copied once: replays continue with those that the last one left.
         let lease = self.copied()?;
         self.move_to(lease);
         Ok(())
@@ -142,8 +136,7 @@ impl RawTensor {
         self.hold = Hold::Value(lease);
     }
 
-    /// A handle that sees writes to this tensor and is not one of its clones. Clones of the handle follow the tensor,
-    /// too.
+    /// A handle that sees writes to this tensor, as do its clones.
     pub fn follow(&self) -> Self {
         let identity = Arc::clone(self.identity());
         let lease = match &self.hold {
@@ -205,7 +198,6 @@ impl RawTensor {
         Ok(Self::from_parts(&self.device, self.copied()?, self.dtype, self.shape))
     }
 
-    /// Copies the values, after the work recorded so far.
     fn copied(&self) -> Result<Arc<Lease>, Error> {
         if !self.buffer().is_ready() {
             return Err(Error::NotReplayed { what: format!("a tensor of {}{:?}", self.dtype, self.shape()) });
@@ -240,7 +232,6 @@ impl RawTensor {
 
     /// The number of elements.
     pub fn elements(&self) -> usize {
-        // An existing tensor fits memory.
         self.shape.elements().unwrap_or(0) as usize
     }
 
@@ -249,7 +240,7 @@ impl RawTensor {
         self.elements() as u64 * self.dtype.bytes()
     }
 
-    /// The same elements with another shape. Followers of the result follow this tensor.
+    /// The same elements with another shape; its followers follow this tensor.
     ///
     /// # Errors
     /// [`Error::LengthMismatch`] if the shape holds another number of elements.
@@ -333,8 +324,8 @@ impl RawTensor {
         }
     }
 
-    /// Counts how often the values were replaced: by [`overwrite`](Self::overwrite), by launches that write or update
-    /// it, by replays of sequences that do. Tensors that share memory share the count.
+    /// Counts replacements of the values, by [`overwrite`](Self::overwrite), launches or replays, also through shared
+    /// memory.
     pub fn writes(&self) -> u64 {
         let latest = match (&self.hold, self.identity.get()) {
             (Hold::Follower(_), Some(identity)) => identity.latest(),
@@ -343,8 +334,7 @@ impl RawTensor {
         latest.as_ref().unwrap_or(self.buffer()).writes()
     }
 
-    /// Counts the holders of its memory: this tensor, its clones and reshaped ones, their followers, and each sequence
-    /// that uses it.
+    /// Counts the holders of its memory: clones, reshaped tensors, followers, sequences.
     pub fn lease_holders(&self) -> usize {
         Arc::strong_count(self.buffer())
     }
@@ -362,19 +352,18 @@ impl RawTensor {
     }
 }
 
-/// Limit of scalars that are kept as tensors.
 const MAX_SCALARS: usize = 1024;
 
 impl Device {
     /// A host number as a rank-0 tensor; equal numbers share memory. `bits` are those of
-    /// [`Uniform::Scalar`](fuse_artifact::Uniform::Scalar): an `f16` as the bits of the equal `f32`.
+    /// [`Uniform::Scalar`](fuse_artifact::Uniform::Scalar).
     #[doc(hidden)]
     pub fn scalar_tensor(&self, dtype: DType, bits: u32) -> Result<RawTensor, Error> {
         let cached = lock(&self.inner.scalars).get(&(dtype, bits)).cloned();
         if let Some(buffer) = cached {
             return Ok(RawTensor::from_parts(self, buffer, dtype, Shape::SCALAR));
         }
-        // Allowed within captures: the number never changes, and neither does the tensor.
+        // Allowed within captures: the number never changes.
         let buffer = upload(self.context(), Source::Bytes(&scalar_bytes(dtype, bits)))?;
         let tensor = RawTensor::from_parts(self, buffer, dtype, Shape::SCALAR);
         let mut scalars = lock(&self.inner.scalars);
@@ -386,8 +375,8 @@ impl Device {
     }
 }
 
-/// A clone of a tensor that a sequence writes is a copy, recorded at once; the device's next call reports its errors. A
-/// clone of a tensor without values refers to the same result.
+/// Clones of tensors that a sequence writes are recorded copies; the device's next call reports errors. Clones of
+/// tensors without values refer to the same result.
 impl Clone for RawTensor {
     fn clone(&self) -> Self {
         if let Hold::Follower(follower) = &self.hold {

@@ -1,4 +1,4 @@
-//! [`RawQuantized`]: the tensor below [`QTensor`](crate::QTensor), whose packing and rank are values, not types.
+//! [`RawQuantized`]: the tensor below [`QTensor`](crate::QTensor), with packing and rank as values.
 
 use std::fmt;
 
@@ -20,7 +20,7 @@ pub struct RawQuantized {
     axis: u8,
     words: RawTensor,
     scales: RawTensor,
-    /// The dimensions, then the number of groups, then the words of a scale with its offset.
+    /// Dimensions, number of groups, words of a scale with its offset.
     described: Shape,
 }
 
@@ -38,7 +38,7 @@ impl RawQuantized {
         Self::from_parts(packing, shape, axis, words, scales)
     }
 
-    /// Assembles a tensor from parts with the shapes of [`part_shapes`].
+    /// The parts have the shapes of [`part_shapes`].
     pub(crate) fn from_parts(
         packing: Packing,
         shape: &[usize],
@@ -102,7 +102,6 @@ impl RawQuantized {
         if self.scale_words() == 1 { ScaleDType::F16 } else { ScaleDType::F32 }
     }
 
-    /// The shape as launches see it, with groups and words of a scale.
     pub(crate) fn described(&self) -> &Shape {
         &self.described
     }
@@ -114,7 +113,7 @@ impl fmt::Debug for RawQuantized {
     }
 }
 
-/// The shapes of words and of scales.
+/// Shapes of words and of scales.
 pub(crate) fn part_shapes(
     packing: Packing,
     shape: &[usize],
@@ -130,7 +129,7 @@ pub(crate) fn part_shapes(
     [along(packing.words(shape[axis])), [along(groups), vec![scales.pair_words()]].concat()]
 }
 
-/// Checks the rank: a launch cannot describe more axes.
+/// Limits the rank: a launch cannot describe more axes.
 pub(crate) fn check_rank(packing: Packing, shape: &[usize]) -> Result<(), Error> {
     let most = MAX_RANK - 2;
     match shape.len() {

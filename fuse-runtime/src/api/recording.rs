@@ -13,7 +13,7 @@ use crate::{
 
 pub(crate) enum Recorded {
     Dispatch(Dispatch),
-    /// Copies `bytes` bytes between two places.
+    /// Copies bytes between two places.
     Copy {
         from: usize,
         to: usize,
@@ -30,21 +30,19 @@ impl Recorded {
 /// A buffer of a sequence; dispatches name it by its position.
 pub(crate) struct Place {
     pub(crate) held: Follower,
-    /// The followed tensor, with its number of moves when last seen; `None` for memory of the sequence.
+    /// Followed, with its last seen number of moves; `None` for memory of the sequence.
     tensor: Option<(Arc<Identity>, u64)>,
-    /// True if its values come from before the sequence.
+    /// Whether its values come from before the sequence.
     pub(crate) input: bool,
 }
 
 impl Place {
-    /// A place in memory of the sequence.
     pub(crate) fn own(lease: &Arc<Lease>) -> Self {
         let held = Follower::new(lease);
         held.set_writes();
         Self { held, tensor: None, input: false }
     }
 
-    /// The place of a tensor.
     pub(crate) fn of(tensor: Tracked<'_>) -> Self {
         let identity = Arc::clone(tensor.identity());
         let moves = identity.moves();
@@ -55,7 +53,6 @@ impl Place {
         self.held.lease()
     }
 
-    /// True for memory of the sequence.
     pub(crate) fn owned(&self) -> bool {
         self.tensor.is_none()
     }
@@ -94,14 +91,10 @@ impl Place {
     }
 }
 
-/// A dispatch of a plan with its buffers.
 pub(crate) struct Dispatch {
     pub(crate) plan: Arc<LaunchPlan>,
-    /// Index of the plan's step.
     pub(crate) step: usize,
-    /// Places of the step's bindings.
     pub(crate) places: Box<[usize]>,
-    /// Offset of its uniform block, if it has one.
     pub(crate) offset: Option<u32>,
 }
 

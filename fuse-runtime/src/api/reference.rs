@@ -1,8 +1,7 @@
 //! `f::reference(…)`: the function on the host, in `f64`, by the compiler's reference interpreter.
 //!
-//! Input: the source of a `fuse!` block, as the macro saw it, and the arguments of a launch. Output: the values that a
-//! launch approximates. The graph is compiled from the source at run time, so that programs without the feature
-//! `reference` carry nothing for it. Slow: for tests.
+//! The source of a `fuse!` block is compiled at run time, so that programs without the feature `reference` carry
+//! nothing for it. Slow: for tests.
 
 use fuse_artifact::DType;
 use fuse_compiler::{
@@ -19,8 +18,8 @@ use crate::{
     context::{element::Element, error::Error},
 };
 
-/// Evaluates the function `name` of the block `source`, or a function that `#[differentiable]` adds to it (`f::vjp`),
-/// for the choice `dtypes` of its generic element types.
+/// Evaluates function `name` of the block `source`, or one that `#[differentiable]` adds to it (`f::vjp`), for the
+/// element types `dtypes`.
 ///
 /// # Errors
 /// [`Error::Reference`] if the arguments do not fit the function, and those of reading tensors back.
@@ -84,7 +83,7 @@ fn convert<T: Into<f64>>(values: Vec<T>) -> Vec<f64> {
     values.into_iter().map(Into::into).collect()
 }
 
-/// Decodes a number from the bits of [`Uniform::Scalar`](fuse_artifact::Uniform::Scalar).
+/// Decodes [`Uniform::Scalar`](fuse_artifact::Uniform::Scalar).
 fn scalar(dtype: DType, bits: u32) -> f64 {
     match dtype {
         DType::F32 | DType::F16 => f32::from_bits(bits).into(),

@@ -1,7 +1,7 @@
 //! `Device::tune`: tuning tables from measurements.
 //!
-//! Input: a function and arguments. Output: a [`Table`] with an entry for each kernel with several legal variants, and
-//! one for the function if it has several alternatives. Not here: measured times (`clock`).
+//! Output: a [`Table`] with an entry per kernel with several legal variants, and one for several alternatives. Not
+//! here: measured times (`clock`).
 
 use std::{collections::BTreeSet, fmt, sync::Arc, time::Duration};
 
@@ -32,7 +32,7 @@ use crate::{
     },
 };
 
-/// Options of [`Device::tune`]: duration, thoroughness, progress.
+/// Options of [`Device::tune`].
 ///
 /// ```no_run
 /// # use std::time::Duration;
@@ -70,20 +70,20 @@ impl<'a> Search<'a> {
         self
     }
 
-    /// Ends the search after this time (a minute by default): the table then has the results known by then.
-    /// Compilations in progress finish first.
+    /// Ends the search after this time, a minute by default, with the results known by then. Compilations in progress
+    /// finish first.
     pub fn budget(mut self, budget: Duration) -> Self {
         self.budget = budget;
         self
     }
 
-    /// Also measures variants that are far slower than the fastest, and keeps them in the table.
+    /// Keeps variants far slower than the fastest.
     pub fn exhaustive(mut self) -> Self {
         self.exhaustive = true;
         self
     }
 
-    /// Compares the variants of the function's own kernels only, not its alternatives and their kernels.
+    /// Skips the function's alternatives and their kernels.
     pub fn without_plans(mut self) -> Self {
         self.plans = false;
         self
@@ -105,19 +105,19 @@ impl fmt::Debug for Search<'_> {
     }
 }
 
-/// Current measurement of a search. `Display` prints it in one line.
+/// Current measurement of a search, one line as `Display`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Progress<'a> {
-    /// The class of the kernel, or of the function.
+    /// Class of the kernel or function.
     pub class: &'a str,
     /// Its sizes.
     pub sizes: &'a [u64],
-    /// The schedule, or the alternative.
+    /// The schedule or alternative.
     pub schedule: &'a str,
     /// The round; 0 is a first look.
     pub round: usize,
-    /// The number of rounds; slow schedules take part in few.
+    /// Number of rounds; slow schedules take part in few.
     pub rounds: usize,
 }
 
@@ -129,12 +129,10 @@ impl fmt::Display for Progress<'_> {
 }
 
 impl Device {
-    /// Measures all legal variants of a function's kernels and all of its alternatives for these arguments. Launches
-    /// never do that by themselves.
+    /// Measures all legal variants of a function's kernels and all of its alternatives for these arguments.
     ///
-    /// Values of arguments matter only where they change what a kernel does. Each variant is compiled, which may take
-    /// the driver a second; then variants run in turns, in batches of some milliseconds. Nothing else should use the
-    /// adapter meanwhile.
+    /// Compiling a variant may take a second; then variants run in turns. Nothing else should use the adapter. Values
+    /// of arguments matter only where they change what a kernel does.
     ///
     /// ```no_run
     /// # use fuse_runtime::{Arg, Device, Error, Kernels, Search, Tensor2, Tuning};
@@ -155,12 +153,12 @@ impl Device {
     /// [`Error::ProfileActive`] within a profile, [`Error::DifferentDevices`] if the arguments are on another device.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn tune(&self, kernels: &Kernels, args: &[Arg<'_>], search: Search<'_>) -> Result<Table, Error> {
-        // With a blocking clock, the future never waits.
         pollster::block_on(self.search(kernels, args, search, Waits::Blocking))
     }
 
-    /// Async form of [`tune`](Self::tune), for browsers and tasks: other tasks run between batches of launches. Times
-    /// are those of the event loop, less exact than the GPU's clock; its delay is measured first and subtracted.
+    /// Async form of [`tune`](Self::tune): other tasks run between batches.
+    ///
+    /// Times are those of the event loop, less its measured delay.
     ///
     /// ```no_run
     /// # use fuse_runtime::{Arg, Device, Error, Kernels, Search, Table, Tensor2};
@@ -189,7 +187,6 @@ impl Device {
     ) -> Result<Table, Error> {
         capture::forbid(self.context(), "tuning")?;
         let launch = fitting(kernels, args)?;
-        // Launches of the search update copies of these arguments.
         let updates = launch.function.updates.iter().map(|&param| usize::from(param));
         let copies = updates.filter_map(|param| Some((param, args[param].tensor()?.copy())));
         let copies = copies.map(|(param, copy)| Ok((param, copy?))).collect::<Result<Vec<_>, Error>>()?;
@@ -215,7 +212,6 @@ impl Device {
     }
 }
 
-/// The launch of the instance whose element types match the arguments.
 fn fitting<'a>(kernels: &Kernels, args: &'a [Arg<'a>]) -> Result<Launch<'a>, Error> {
     let mut first = None;
     for function in kernels.functions() {
@@ -227,7 +223,6 @@ fn fitting<'a>(kernels: &Kernels, args: &'a [Arg<'a>]) -> Result<Launch<'a>, Err
     Err(first.unwrap_or_else(|| Error::Internal { message: "a function without artifacts".into() }))
 }
 
-/// An empty table for this device.
 fn empty(device: &Device, name: &str) -> Table {
     let info = device.info();
     let date = OffsetDateTime::now_utc().date().to_string();
@@ -244,8 +239,7 @@ fn empty(device: &Device, name: &str) -> Table {
     }
 }
 
-/// Adapter names of a table. A browser may tell none; the table then matches all adapters of the vendor in that
-/// browser.
+/// Adapter names; none of a browser that hides them: the table then matches all of the vendor's adapters there.
 fn names(adapter: &str) -> Vec<String> {
     if adapter.trim().is_empty() { vec![] } else { vec![adapter.to_owned()] }
 }
@@ -256,18 +250,16 @@ struct Tuner<'a> {
     clock: Clock<'a>,
     search: Search<'a>,
     table: Table,
-    /// The tuning of the asking thread, also while a task waits.
+    /// The calling thread's tuning, also while a task waits.
     tuning: Arc<Applied>,
 }
 
-/// A launch plan under comparison, with its name in tables.
 struct Contender {
     name: String,
     plan: Arc<LaunchPlan>,
 }
 
 impl Tuner<'_> {
-    /// Compares the variants of all kernels, including those of alternatives unless disabled.
     async fn kernels(&mut self) -> Result<(), Error> {
         let function = self.launch.function.clone();
         let mut seen = BTreeSet::new();
@@ -304,7 +296,6 @@ impl Tuner<'_> {
         Ok(())
     }
 
-    /// Compares the alternatives of the function with their fastest variants.
     async fn plans(&mut self) -> Result<(), Error> {
         let (function, device) = (self.launch.function.clone(), self.launch.device);
         let usable = usable_alternatives(&function, &self.shapes, &self.tuning.info)?;
@@ -317,12 +308,10 @@ impl Tuner<'_> {
         let plans: Vec<_> = usable.into_iter().map(|index| (plan_name(index), by(index))).collect();
         let key = plan_key(&function, &self.shapes, device.info())?;
         let contenders = self.contenders(&plans, None).await?;
-        // The class names exactly these plans.
         self.compare(&key, contenders, Arc::default()).await
     }
 
-    /// Launch plans of these selections, of one kernel or the whole function, without those whose pipelines the driver
-    /// refuses.
+    /// Plans of these selections, without those that the driver refuses.
     async fn contenders(
         &self,
         plans: &[(String, Selection<'_>)],
@@ -334,7 +323,7 @@ impl Tuner<'_> {
         for (_, selection) in plans {
             passes.extend(launch_plan::pipelines(function, &self.shapes, *selection)?);
         }
-        // Browsers create them one by one, to show which one fails.
+        // Browsers create them one by one, to show which fails.
         #[cfg(not(target_arch = "wasm32"))]
         device.prepare(function, passes);
         #[cfg(target_arch = "wasm32")]
@@ -360,7 +349,6 @@ impl Tuner<'_> {
         Ok(contenders)
     }
 
-    /// Measures the contenders and adds the entry.
     async fn compare(&mut self, key: &Key, contenders: Vec<Contender>, family: Arc<[String]>) -> Result<(), Error> {
         let Self { launch, clock, search, .. } = self;
         let (names, plans): (Vec<String>, Vec<_>) =
@@ -385,7 +373,7 @@ impl Tuner<'_> {
     }
 }
 
-/// The entry of measured schedules, without those that take `cut_off` times as long as the fastest.
+/// Omits schedules slower than `cut_off` times the fastest.
 fn entry(key: &Key, names: &[String], seconds: &[f64], cut_off: f64) -> Option<Entry> {
     let fastest = seconds.iter().copied().filter(|time| time.is_finite()).fold(f64::INFINITY, f64::min);
     // Measurements are good for three digits.

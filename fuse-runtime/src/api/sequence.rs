@@ -1,8 +1,7 @@
-//! [`Sequence`]: launches that were checked, planned and bound once, and are replayed.
+//! [`Sequence`]: launches checked, planned and bound once, then replayed.
 //!
-//! Input: the steps of a capture. Output: recorded dispatches, with the same buffers or with rebound ones. A replay
-//! looks nothing up and writes nothing: it encodes existing bind groups, whose uniform blocks lie in a buffer of the
-//! sequence. (WebGPU has bundles for render passes only, so commands must be encoded for each replay.)
+//! A replay looks nothing up and writes nothing: it encodes existing bind groups, with uniforms in a buffer of the
+//! sequence. (WebGPU has bundles for render passes only.)
 
 use std::{
     fmt,
@@ -27,10 +26,9 @@ use crate::{
     },
 };
 
-/// Launches captured by [`Device::capture`], which replay at less cost than calling them again.
+/// Launches captured by [`Device::capture`], which replay at less cost.
 ///
-/// A sequence owns the memory of its temporaries and shares that of its inputs and results. Inputs and results stay
-/// valid when the program drops its tensors, and nothing else reuses their memory while the sequence lives.
+/// Owns its temporaries and shares the memory of inputs and results, which stay valid when their tensors are dropped.
 pub struct Sequence {
     device: Device,
     recorded: Vec<Recorded>,
@@ -38,20 +36,18 @@ pub struct Sequence {
     uniforms: wgpu::Buffer,
 }
 
-/// Memory that a sequence uses.
 struct Bindings {
     places: Vec<Place>,
     /// Bind groups by step; none for copies.
     groups: Vec<Option<wgpu::BindGroup>>,
-    /// Bind groups of this and earlier bindings, so that tensors that alternate cost a lookup.
+    /// Bind groups of all bindings so far: alternating tensors cost a lookup.
     cache: BindGroups,
     /// Places that moved after their dispatches were bound.
     moved: Vec<usize>,
 }
 
 impl Device {
-    /// Captures the launches of `work` on this device without running them. Returns the sequence and the value of
-    /// `work`.
+    /// Captures the launches of `work` on this device without running them; returns the value of `work`, too.
     ///
     /// ```no_run
     /// # use fuse_runtime::{Device, Error, Tensor1};
@@ -69,22 +65,20 @@ impl Device {
     /// # }
     /// ```
     ///
-    /// Tensors that captured launches return have values after the first replay; reading them or launching with them
-    /// before is an error. Host numbers keep their values at capture time. Pipelines are created while capturing, so
-    /// that replays never wait for the driver's compiler.
+    /// Results have values after the first replay; reading or launching with them before is an error. Host numbers keep
+    /// their values at capture time. Pipelines are created while capturing.
     ///
-    /// A sequence follows the tensors that it was captured with: replays see writes to them, and write to those that
-    /// captured launches update. Before a captured launch writes to a tensor whose memory clones share, the tensor
-    /// moves to memory of its own. After that, a clone of it is a copy, which later replays do not change; within
-    /// `work`, replays make that copy. A clone of a result made before the first replay refers to the same result.
+    /// Replays see writes to captured tensors, and write to those that captured launches update. Before the first such
+    /// write, a tensor whose memory clones share moves to memory of its own. Its later clones are copies, which replays
+    /// do not change; within `work`, replays make that copy. A clone of a result made before the first replay refers to
+    /// the same result.
     ///
-    /// Only launches of the calling thread on this device are captured. Within `work`, operations that a sequence
-    /// cannot repeat are errors: reading, creating or writing tensors from the host, waiting, profiling, replaying,
-    /// capturing.
+    /// Only launches of the calling thread on this device are captured. Within `work`, reading, creating or writing
+    /// tensors from the host, waiting, profiling, replaying and capturing are errors.
     ///
     /// # Errors
-    /// Those of `work` and of its launches, [`Error::Capturing`] if `work` does one of the above or if the thread is
-    /// already capturing, and those of allocation.
+    /// Those of `work` and its launches, [`Error::Capturing`] as above or if the thread is already capturing, and those
+    /// of allocation.
     pub fn capture<R>(&self, work: impl FnOnce() -> Result<R, Error>) -> Result<(Sequence, R), Error> {
         self.context().fault.check()?;
         let guard = Guard::open(self.context())?;
@@ -95,7 +89,6 @@ impl Device {
 }
 
 impl Sequence {
-    /// Binds recorded steps; `uniforms` holds their uniform blocks.
     pub(crate) fn new(
         device: Device,
         mut places: Vec<Place>,
@@ -110,7 +103,7 @@ impl Sequence {
         Ok(Self { device, recorded, bindings: bindings.into(), uniforms })
     }
 
-    /// The device that it runs on.
+    /// Its device.
     pub fn device(&self) -> &Device {
         &self.device
     }
@@ -120,12 +113,11 @@ impl Sequence {
         self.recorded.iter().filter_map(Recorded::dispatch).count()
     }
 
-    /// Runs the captured launches, after all work that the device recorded before, and before all that it records
-    /// later. Like a launch, this records and does not wait. No work of other threads comes in between.
+    /// Records the captured launches in one piece, after all earlier and before all later work, without waiting.
     ///
     /// # Errors
-    /// [`Error::DeviceLost`], [`Error::NotReplayed`] if an input belongs to another sequence that has not been
-    /// replayed, [`Error::Capturing`] within [`Device::capture`].
+    /// [`Error::DeviceLost`], [`Error::NotReplayed`] for an input from another sequence that has not been replayed,
+    /// [`Error::Capturing`] within [`Device::capture`].
     pub fn replay(&self) -> Result<(), Error> {
         let context = self.device.context();
         context.fault.check()?;
@@ -154,21 +146,18 @@ impl Sequence {
         Ok(())
     }
 
-    /// Makes later replays use `new` wherever they read or wrote `old`. `new` must have the shape of `old` and not be
-    /// used by the sequence yet; if replays write it, no clone may share its memory. Recorded work is not affected.
+    /// Makes later replays use `new` wherever they read or wrote `old`; recorded work is unaffected.
     ///
-    /// Costs as much as a launch for each dispatch that uses the tensor. If the two tensors alternated before, it costs
-    /// less than a launch together with the replay.
+    /// Costs a launch per dispatch that uses the tensor; less if the two alternated before.
     ///
     /// # Errors
-    /// [`Error::Rebind`] if the sequence does not use `old`, if the shapes differ, if `new` is on another device, if
-    /// the sequence already uses it, or if replays would write to memory that clones of `new` share. The sequence then
-    /// stays unchanged.
+    /// [`Error::Rebind`] if the sequence does not use `old` or already uses `new`, if shapes or devices differ, or if
+    /// replays would write to memory that clones of `new` share. The sequence then stays unchanged.
     pub fn rebind<T: Element, const D: usize>(&mut self, old: &Tensor<T, D>, new: &Tensor<T, D>) -> Result<(), Error> {
         self.rebind_raw(old.raw(), new.raw())
     }
 
-    /// Like [`rebind`](Self::rebind), for untyped tensors, whose dtypes must be equal, too.
+    /// Like [`rebind`](Self::rebind), for untyped tensors, with equal dtypes.
     #[doc(hidden)]
     pub fn rebind_raw(&mut self, old: &RawTensor, new: &RawTensor) -> Result<(), Error> {
         self.device.context().fault.check()?;
@@ -212,7 +201,7 @@ impl Sequence {
     }
 }
 
-/// Names a place by the argument or result that binds it last, which is the one that callers can name.
+/// Names a place by the argument or result that binds it last: callers can name that one.
 fn describe(recorded: &[Recorded], place: usize) -> String {
     let mut names = recorded.iter().rev().filter_map(Recorded::dispatch).flat_map(|dispatch| {
         let bound = dispatch.places.iter().enumerate().filter(|(_, other)| **other == place);
@@ -222,7 +211,6 @@ fn describe(recorded: &[Recorded], place: usize) -> String {
 }
 
 impl Bindings {
-    /// Follows tensors that have moved.
     fn follow(&mut self, device: &Device, recorded: &[Recorded], uniforms: &wgpu::Buffer) -> Result<(), Error> {
         for (index, place) in self.places.iter_mut().enumerate() {
             if place.follow() {
@@ -237,14 +225,12 @@ impl Bindings {
         Ok(())
     }
 
-    /// The place of a tensor, or of its memory.
     fn place(&self, tensor: &RawTensor) -> Option<usize> {
         let id = tensor.buffer().storage().id;
         let own = self.places.iter().position(|place| place.is_of(tensor.tracked()));
         own.or_else(|| self.places.iter().position(|place| place.lease().storage().id == id))
     }
 
-    /// Binds the dispatches whose places satisfy `wanted`.
     fn bind(
         &mut self,
         device: &Device,
@@ -264,7 +250,7 @@ impl Bindings {
         let dispatches =
             || recorded.iter().enumerate().filter_map(|(index, recorded)| Some((index, recorded.dispatch()?)));
         let wanted = || dispatches().filter(|(_, dispatch)| wanted(&dispatch.places));
-        // Error scopes, for which the web does not wait, cost several times as much as finding existing groups.
+        // Error scopes, which the web does not await, cost several times as much as finding existing groups.
         #[cfg(not(target_arch = "wasm32"))]
         {
             let find = |(index, dispatch): (usize, &Dispatch)| {

@@ -1,9 +1,8 @@
 //! `Device::specialize`: pipelines with the sizes of certain launches as constants.
 //!
-//! Shaders read sizes, strides and offsets from a uniform block, so that one pipeline serves all shapes. A driver that
-//! knows them folds them into addresses, which saves registers and latency: large products of `f16` gain 15 % on an
-//! NVIDIA H200, small ones half a microsecond (`docs/experiments.md`). Each new shape costs a compilation, so it is
-//! opt-in.
+//! Uniform sizes let one pipeline serve all shapes. A driver that knows them folds them into addresses: large `f16`
+//! products gain 15 % on an NVIDIA H200, small ones half a microsecond (`docs/experiments.md`). Each shape costs a
+//! compilation: opt-in.
 //!
 //! Not here: specialized shaders (`context::specialization`).
 
@@ -12,13 +11,14 @@ use std::cell::Cell;
 use crate::api::device::Device;
 
 thread_local! {
-    /// Address of the device whose launches this thread specializes; 0 for none.
+    /// Address of the device to specialize for; 0 for none.
     static OPEN: Cell<usize> = const { Cell::new(0) };
 }
 
 impl Device {
-    /// Runs `launches` and compiles their pipelines for exactly their sizes. Later launches of the same functions with
-    /// equal shapes, from any thread, use these pipelines; other shapes use the general ones.
+    /// Runs `launches` and compiles their pipelines for exactly their sizes.
+    ///
+    /// Later launches with equal shapes, from any thread, use these pipelines; other shapes use the general ones.
     ///
     /// ```no_run
     /// # use fuse_runtime::{Device, Error, Tensor1};
@@ -32,24 +32,21 @@ impl Device {
     /// # }
     /// ```
     ///
-    /// The latest 256 combinations of function and shapes keep their pipelines; older ones return to the general ones.
+    /// The latest 256 combinations of function and shapes keep their pipelines.
     ///
-    /// A driver may take a second for a large kernel; with a pipeline cache, later processes find it on disk. Kernels
-    /// that read host numbers keep their general pipelines. Launches captured within `launches` are specialized without
-    /// running ([`capture`](Self::capture)). [`force_variant`](Self::force_variant) and
-    /// [`force_alternative`](Self::force_alternative) drop the specialized plans, because they change which variants
-    /// run.
+    /// A driver may take a second for a large kernel; a pipeline cache keeps it on disk. Kernels that read host numbers
+    /// keep general pipelines. [Captured](Self::capture) launches are specialized without running.
+    /// [`force_variant`](Self::force_variant) and [`force_alternative`](Self::force_alternative) drop the specialized
+    /// plans. Browsers run general pipelines: their compilers refuse such shaders.
     ///
-    /// In browsers launches run unspecialized: their compilers refuse such shaders.
-    ///
-    /// Errors are those of the launches; `launches` receives them.
+    /// `launches` receives the errors.
     pub fn specialize<R>(&self, launches: impl FnOnce() -> R) -> R {
         let _closing = Closing(OPEN.replace(self.address()));
         launches()
     }
 
     pub(crate) fn is_specializing(&self) -> bool {
-        // Browsers do not treat specialized sizes as uniform over a workgroup, and refuse barriers in loops over them.
+        // Browsers do not treat specialized sizes as uniform, and refuse barriers in loops over them.
         cfg!(not(target_arch = "wasm32")) && OPEN.get() == self.address()
     }
 
@@ -58,7 +55,7 @@ impl Device {
     }
 }
 
-/// Restores the outer closure's device, also if `launches` panics.
+/// Restores the outer device, also after panics.
 struct Closing(usize);
 
 impl Drop for Closing {

@@ -20,9 +20,8 @@ use crate::{
 
 /// A contiguous tensor of `D` axes (0 to 6) with elements of type `T` on a device.
 ///
-/// A clone is a value: it is cheap and shares the memory until one of the two is written, by a launch that updates it,
-/// a launch into it, or [`write`](Self::write). The written one moves to memory of its own first. The memory that a
-/// [`Sequence`](crate::Sequence) writes cannot move, so a clone of it is a copy.
+/// Clones are cheap values: they share memory until a launch or [`write`](Self::write) writes one, which moves first.
+/// The memory that a [`Sequence`](crate::Sequence) writes cannot move, so a clone of it is a copy.
 #[derive(Clone)]
 pub struct Tensor<T: Element, const D: usize> {
     raw: RawTensor,
@@ -105,25 +104,23 @@ impl<T: Element, const D: usize> Tensor<T, D> {
         self.raw.device()
     }
 
-    /// The same elements in the same order, with another shape. Shares the memory, as a clone does.
+    /// The same elements with another shape, sharing the memory.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if the shape holds another number of elements.
+    /// [`Error::LengthMismatch`] for another number of elements.
     pub fn reshape<const E: usize>(&self, shape: [usize; E]) -> Result<Tensor<T, E>, Error> {
         self.raw.reshape(&shape).map(Tensor::from_raw)
     }
 
-    /// Copies the values at once. A clone copies them only when one of the two is written.
+    /// Copies the values at once, not on the first write as a clone does.
     ///
     /// # Errors
-    /// Those of allocation, [`Error::NotReplayed`] if it belongs to a sequence that has not been replayed,
-    /// [`Error::Capturing`] within [`Device::capture`].
+    /// Those of allocation, [`Error::NotReplayed`], [`Error::Capturing`] within [`Device::capture`].
     pub fn copy(&self) -> Result<Self, Error> {
         self.raw.copy().map(Self::from_raw)
     }
 
-    /// Replaces the values, last axis fastest. Earlier launches see the old values; later launches, and replays of
-    /// sequences that use this tensor, see the new ones. Clones and reshaped tensors keep the old ones.
+    /// Replaces the values, last axis fastest, but not those of clones and reshaped tensors.
     ///
     /// # Errors
     /// [`Error::LengthMismatch`] if `values` do not fill the shape, [`Error::DeviceLost`], [`Error::Capturing`] within
@@ -137,12 +134,11 @@ impl<T: Element, const D: usize> Tensor<T, D> {
         self.raw.write(&T::encode(values))
     }
 
-    /// Reads the values back, last axis fastest, after the work that makes them.
+    /// Reads the values back, last axis fastest.
     ///
     /// # Errors
-    /// [`Error::DeviceLost`], [`Error::Readback`], [`Error::NotReplayed`] if it belongs to a sequence that has not been
-    /// replayed, [`Error::Capturing`] within [`Device::capture`], and errors of earlier work that had no other place to
-    /// appear.
+    /// [`Error::DeviceLost`], [`Error::Readback`], [`Error::NotReplayed`], [`Error::Capturing`] within
+    /// [`Device::capture`], and errors of earlier work that could not be reported before.
     pub async fn to_vec(&self) -> Result<Vec<T>, Error> {
         self.raw.read(T::decode).await
     }
@@ -153,10 +149,10 @@ impl<T: Element, const D: usize> Tensor<T, D> {
         self.raw.read_blocking(T::decode)
     }
 
-    /// Reads the element of a tensor with one element, of any rank.
+    /// Reads the element of a one-element tensor of any rank.
     ///
     /// # Errors
-    /// [`Error::LengthMismatch`] if it has no element, or more than one, and those of [`to_vec`](Self::to_vec).
+    /// [`Error::LengthMismatch`] for other numbers of elements, and those of [`to_vec`](Self::to_vec).
     pub async fn item(&self) -> Result<T, Error> {
         self.one(self.to_vec().await?)
     }
@@ -174,8 +170,7 @@ impl<T: Element, const D: usize> Tensor<T, D> {
         }
     }
 
-    /// Formats dtype, shape and values; of large tensors, the first and last values of each axis. Reads all values
-    /// back.
+    /// Formats dtype, shape and values, of large tensors the ends of each axis. Reads all back.
     ///
     /// # Errors
     /// Those of [`to_vec`](Self::to_vec).
@@ -189,7 +184,7 @@ impl<T: Element, const D: usize> Tensor<T, D> {
         self.raw.text_blocking()
     }
 
-    /// Moves it to memory of its own, before a launch writes to it. Only generated code calls this.
+    /// Moves it to memory of its own. Only generated code calls this.
     #[doc(hidden)]
     pub fn own(&mut self) -> Result<(), Error> {
         self.raw.own()
@@ -201,8 +196,7 @@ impl<T: Element, const D: usize> Tensor<T, D> {
         &self.raw
     }
 
-    /// Types an untyped tensor of this dtype and rank. Only generated code calls this, for results whose dtype and rank
-    /// the compiler knows.
+    /// Types an untyped tensor of this dtype and rank. Only generated code calls this.
     #[doc(hidden)]
     pub fn from_raw(raw: RawTensor) -> Self {
         const { assert!(D <= MAX_RANK, "tensors have at most 6 axes") };
@@ -212,8 +206,7 @@ impl<T: Element, const D: usize> Tensor<T, D> {
 }
 
 impl<T: Float, const D: usize> Tensor<T, D> {
-    /// Uniform random numbers in [0, 1): multiples of 2^-24, for `f16` of 2^-11. A seed gives the same numbers on every
-    /// machine.
+    /// Uniform random numbers in [0, 1), multiples of 2^-24, for `f16` of 2^-11; the same for a seed everywhere.
     ///
     /// # Errors
     /// As [`zeros`](Self::zeros).
@@ -221,8 +214,8 @@ impl<T: Float, const D: usize> Tensor<T, D> {
         Self::from_generator(device, shape, |index| random::uniform(T::DTYPE, seed, index))
     }
 
-    /// Normal random numbers with mean 0 and variance 1. A seed gives the same numbers everywhere, up to the platform's
-    /// rounding of logarithm and cosine.
+    /// Normal random numbers with mean 0 and variance 1; the same for a seed everywhere, up to rounding of logarithm
+    /// and cosine.
     ///
     /// # Errors
     /// As [`zeros`](Self::zeros).
@@ -238,8 +231,7 @@ impl<T: Float, const D: usize> Tensor<T, D> {
     }
 }
 
-/// Writes dtype, shape and values like [`Tensor::text_blocking`], which it waits for, or the error. Not on the web,
-/// where waiting would hang the page: await [`Tensor::text`] there.
+/// Writes [`Tensor::text_blocking`], or the error. On the web, waiting would hang the page: await [`Tensor::text`].
 #[cfg(not(target_arch = "wasm32"))]
 impl<T: Element, const D: usize> fmt::Display for Tensor<T, D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -247,7 +239,7 @@ impl<T: Element, const D: usize> fmt::Display for Tensor<T, D> {
     }
 }
 
-/// Writes dtype, shape and device without reading values back.
+/// Writes dtype, shape and device without reading back.
 impl<T: Element, const D: usize> fmt::Debug for Tensor<T, D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.raw.fmt(f)

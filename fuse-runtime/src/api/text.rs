@@ -1,21 +1,18 @@
-//! Formatting of tensors: dtype and shape, and the values in brackets.
-//!
-//! Tensors of more than [`MOST`] elements show the first and last [`EDGE`] of each axis.
+//! Formatting of tensors: dtype, shape, and values in brackets; of more than [`MOST`], [`EDGE`] at each end of each
+//! axis.
 
 use std::fmt::Write as _;
 
 use crate::context::element::Element;
 
-/// Limit of elements that are all shown.
 const MOST: usize = 1000;
 
-/// Elements shown at each end of an axis of larger tensors.
 const EDGE: usize = 3;
 
-/// Width of lines in characters, where elements can be wrapped.
+/// Characters per line, where elements can be wrapped.
 const WIDTH: usize = 100;
 
-/// Formats the values of a tensor: `f32[2, 2]`, and below that `[[1.0, 2.0],` and `[3.0, 4.0]]`.
+/// Formats a tensor: `f32[2, 2]`, and below that `[[1.0, 2.0],` and `[3.0, 4.0]]`.
 pub(crate) fn text<T: Element>(values: &[T], shape: &[usize]) -> String {
     let mut head = T::DTYPE.to_string();
     if !shape.is_empty() {
@@ -34,14 +31,14 @@ pub(crate) fn text<T: Element>(values: &[T], shape: &[usize]) -> String {
     format!("{head}\n{body}")
 }
 
-/// Shown coordinates of an axis; `None` for the gap.
+/// Shown coordinates; `None` for the gap.
 fn coordinates(extent: usize, all: bool) -> impl Iterator<Item = Option<usize>> {
     let cut = !all && extent > 2 * EDGE;
     let (first, last) = if cut { (EDGE, extent - EDGE) } else { (extent, extent) };
     (0..first).map(Some).chain(cut.then_some(None)).chain((last..extent).map(Some))
 }
 
-/// Calls `show` with the index of each shown element, in order.
+/// Calls `show` with the index of each shown element.
 fn places(shape: &[usize], all: bool, start: usize, show: &mut impl FnMut(usize)) {
     let Some((&extent, inner)) = shape.split_first() else { return show(start) };
     let stride: usize = inner.iter().product();
@@ -88,9 +85,9 @@ fn block(
     to.push(']');
 }
 
-/// Formats an element: floats with up to four decimals, very small and very large ones with an exponent.
+/// Floats have up to four decimals, very small and large ones an exponent.
 fn element<T: Element>(value: T) -> String {
-    // Debug output of floats has a point or an exponent, or is `NaN` or `inf`.
+    // Debug output of floats has a point, an exponent, or is `NaN` or `inf`.
     let exact = format!("{value:?}");
     let Ok(number) = exact.parse::<f64>() else { return exact };
     if !T::DTYPE.is_float() || !number.is_finite() || number == 0.0 {
@@ -104,7 +101,6 @@ fn element<T: Element>(value: T) -> String {
     if short.ends_with('.') { format!("{short}0") } else { short.to_owned() }
 }
 
-/// Writes a text, or the error in its place.
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) fn write(f: &mut std::fmt::Formatter<'_>, text: Result<String, impl std::fmt::Display>) -> std::fmt::Result {
     match text {
@@ -138,7 +134,7 @@ mod tests {
         assert_eq!(matrix.lines().count(), 8, "{matrix}");
         assert!(matrix.contains("[[    0,     1,     2, ...,   197,   198,   199],\n [  200,"), "{matrix}");
         assert!(matrix.contains("\n ...,\n [39400,") && matrix.ends_with("39999]]"), "{matrix}");
-        // Long rows of small tensors go on in the next line.
+        // Long rows go on in the next line.
         assert!(text(&values[..100], &[100]).lines().all(|line| line.len() <= WIDTH));
     }
 }

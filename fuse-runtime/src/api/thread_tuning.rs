@@ -12,21 +12,22 @@ use crate::{
 };
 
 thread_local! {
-    /// Tunings of this thread's open closures, innermost last, with their devices.
+    /// Tunings of this thread's open closures, innermost last.
     static OPEN: RefCell<Vec<(Device, Arc<Applied>)>> = const { RefCell::new(Vec::new()) };
 }
 
 impl Device {
-    /// The reason to ignore the table of [`DeviceBuilder::tuning_file`](crate::DeviceBuilder::tuning_file) or
-    /// [`DeviceBuilder::tuning_text`](crate::DeviceBuilder::tuning_text): it is damaged, or about another adapter.
+    /// Why the table of [`DeviceBuilder::tuning_file`](crate::DeviceBuilder::tuning_file) or
+    /// [`DeviceBuilder::tuning_text`](crate::DeviceBuilder::tuning_text) is ignored: damaged, or about another adapter.
     #[cfg(feature = "tune")]
     pub fn tuning_problem(&self) -> Option<&Error> {
         self.inner.tunings.problem.as_ref()
     }
 
-    /// Runs `work`, whose launches on this device from this thread choose variants by `tuning` instead of the device's
-    /// own. The tuning also applies to [`explain`](Self::explain), [`warm_up_for`](Self::warm_up_for) and
-    /// [`capture`](Self::capture) within `work`. Plans are cached: using a tuning again costs nothing.
+    /// Runs `work`, whose launches on this device from this thread choose variants by `tuning`.
+    ///
+    /// Also applies to [`explain`](Self::explain), [`warm_up_for`](Self::warm_up_for) and [`capture`](Self::capture)
+    /// within `work`. Plans are cached: using a tuning again costs nothing.
     ///
     /// ```no_run
     /// # use fuse_runtime::{Device, Error, Tensor1, Tuning};
@@ -46,13 +47,11 @@ impl Device {
         work()
     }
 
-    /// Figures of the adapter for the cost model, in this thread's launches: from a table of the program, else from a
-    /// built-in one about the adapter or its vendor, else defaults of its kind.
+    /// Figures of the adapter for the cost model: of the program's table, a built-in one, or its kind.
     pub fn hardware(&self) -> Hardware {
         hardware(&self.applied().info)
     }
 
-    /// The tuning of this thread's launches.
     pub(crate) fn applied(&self) -> Arc<Applied> {
         // A thread that ends has no open closures.
         let open = OPEN.try_with(|open| {
@@ -63,12 +62,12 @@ impl Device {
     }
 }
 
-/// Ends the innermost closure, also if it panics.
+/// Ends the innermost closure, also after panics.
 struct Guard;
 
 impl Drop for Guard {
     fn drop(&mut self) {
-        // Dropped outside of the borrow: dropping the last clone of a device runs other code.
+        // Dropped outside of the borrow: a device's last clone runs other code.
         let closed = OPEN.with(|open| open.borrow_mut().pop());
         drop(closed);
     }

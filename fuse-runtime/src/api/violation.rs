@@ -1,10 +1,9 @@
-//! The indices that left their arrays, for tests (feature `checked`).
+//! Indices out of bounds, for tests (feature `checked`).
 
 use crate::{api::device::Device, context::error::Error};
 
 impl Device {
-    /// For tests: what indices left their arrays since the last call, if any did. `None` as well for a device whose builder
-    /// was not asked to check.
+    /// Indices out of bounds since the last call, for tests. `None` without checks, too.
     ///
     /// # Errors
     /// [`Error::DeviceLost`], and errors of earlier work.

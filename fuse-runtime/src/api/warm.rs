@@ -1,8 +1,7 @@
-//! Creation of pipelines ahead of the launches that need them.
+//! Creation of pipelines ahead of launches.
 //!
-//! Input: functions, or functions with shapes. Output: pipelines in the device's cache. Natively several threads create
-//! them, because drivers compile on the calling thread. In browsers creation returns at once and the browser compiles
-//! in its own processes, so nothing blocks; `Device::synchronize` awaits it.
+//! Natively several threads create pipelines, because drivers compile on the calling thread. Browsers compile in their
+//! own processes; `Device::synchronize` awaits that.
 
 use std::collections::HashSet;
 
@@ -35,28 +34,25 @@ impl Job<'_> {
 }
 
 impl Device {
-    /// Creates the pipelines of all variants of these functions that this device supports, several at a time, so that
-    /// launches need not wait for the driver's compiler: `device.warm_up(&[f::KERNELS, g::KERNELS])`. Existing
-    /// pipelines stay.
+    /// Creates the missing pipelines of all variants that this device supports.
     ///
-    /// A launch needs few of the variants, and a driver may take a second for each: with known shapes,
-    /// [`warm_up_for`](Self::warm_up_for) is faster. In browsers this returns at once and compilation continues;
-    /// [`synchronize`](Self::synchronize) resolves when it is done, with the first error.
+    /// For example `device.warm_up(&[f::KERNELS, g::KERNELS])`. A driver may take a second per variant: with known
+    /// shapes, [`warm_up_for`](Self::warm_up_for) is faster. In browsers this returns at once;
+    /// [`synchronize`](Self::synchronize) awaits the compilation, with its first error.
     ///
     /// # Errors
-    /// [`Error::Pipeline`] with kernel and variant for the first one that the driver refuses; [`Error::OutOfMemory`],
+    /// [`Error::Pipeline`] for the first kernel and variant that the driver refuses; [`Error::OutOfMemory`],
     /// [`Error::DeviceLost`].
     pub fn warm_up(&self, kernels: &[&Kernels]) -> Result<(), Error> {
         let functions = kernels.iter().flat_map(|kernels| kernels.functions()).copied();
         self.create(functions.flat_map(|function| self.variants_of(function)))
     }
 
-    /// Creates the pipelines of launches with these shapes (one per parameter, empty for scalars), several at a time,
-    /// and plans these launches: `device.warm_up_for(&[(&f::FUNCTION, &[&[128, 384], &[384, 384]])])`. Existing
-    /// pipelines stay.
+    /// Plans launches with these shapes and creates their missing pipelines.
     ///
-    /// For functions written in place (`fuse!(…)`) or shapes that depend on each other, a [`capture`](Self::capture) of
-    /// the computation creates its pipelines, too, without running it.
+    /// For example `device.warm_up_for(&[(&f::FUNCTION, &[&[128, 384], &[384, 384]])])`: one shape per parameter, empty
+    /// for scalars. For functions written in place (`fuse!(…)`) or dependent shapes, [`capture`](Self::capture) the
+    /// launches.
     ///
     /// # Errors
     /// Those of a launch with such tensors, and of [`warm_up`](Self::warm_up).
@@ -83,12 +79,12 @@ impl Device {
         Ok(())
     }
 
-    /// Number of existing pipelines: constant once every launch finds its own.
+    /// Number of existing pipelines.
     pub fn pipelines(&self) -> usize {
         self.context().pipelines.len()
     }
 
-    /// Passes of all variants of a function and its alternatives that the device supports.
+    /// Passes of all variants of a function and its alternatives.
     fn variants_of(&self, function: &'static Function) -> impl Iterator<Item = Job<'static>> {
         let (tuning, callable) = (self.applied(), Callable::from(function));
         let kernels = alternatives(function).flat_map(|f| f.kernels.iter().map(move |kernel| (&*f.name, kernel)));
@@ -104,15 +100,13 @@ impl Device {
         })
     }
 
-    /// Creates the pipelines of these passes, ignoring refused ones.
+    /// Creates pipelines, ignoring refused ones: launches that need them report it.
     #[cfg(all(feature = "tune", not(target_arch = "wasm32")))]
     pub(crate) fn prepare(&self, function: &Callable, passes: Vec<(&Pass, Features, Label)>) {
-        // A launch that needs a refused pipeline gets the error.
         let job = |(pass, features, label)| Job { pass, function: function.clone(), features, label };
         drop(self.create(passes.into_iter().map(job)));
     }
 
-    /// Creates the missing pipelines.
     fn create<'a>(&self, jobs: impl Iterator<Item = Job<'a>>) -> Result<(), Error> {
         self.context().fault.check()?;
         let style = self.applied().style();
@@ -139,7 +133,7 @@ fn create_all(pipelines: &Pipelines, style: Style, jobs: &[Job<'_>]) -> Result<(
     jobs.iter().try_for_each(|job| create(pipelines, style, job))
 }
 
-/// Limit of threads that create pipelines: drivers take their own locks, so that more do not help.
+/// Limit of threads that create pipelines: more wait for drivers' locks.
 #[cfg(not(target_arch = "wasm32"))]
 const MAX_THREADS: usize = 16;
 
@@ -156,7 +150,7 @@ fn create_all(pipelines: &Pipelines, style: Style, jobs: &[Job<'_>]) -> Result<(
     use crate::context::lock::lock;
 
     let next = AtomicUsize::new(0);
-    // The first failure in the order of jobs, so that the message does not depend on timing.
+    // First failure in job order: the message does not depend on timing.
     let failure: Mutex<Option<(usize, Error)>> = Mutex::new(None);
     let work = || {
         while let Some((index, job)) = Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|i| Some((i, jobs.get(i)?)))
@@ -166,14 +160,12 @@ fn create_all(pipelines: &Pipelines, style: Style, jobs: &[Job<'_>]) -> Result<(
                 if failure.as_ref().is_none_or(|(earlier, _)| index < *earlier) {
                     *failure = Some((index, error));
                 }
-                // Earlier jobs have begun; later ones need not.
                 next.store(jobs.len(), Ordering::Relaxed);
             }
         }
     };
     let processors = thread::available_parallelism().map_or(1, usize::from);
     thread::scope(|scope| {
-        // This thread works, too; if the system gives no threads, it does all jobs.
         for _ in 1..processors.min(MAX_THREADS).min(jobs.len()) {
             drop(thread::Builder::new().name("fuse-warm-up".into()).spawn_scoped(scope, work));
         }

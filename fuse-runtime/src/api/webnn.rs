@@ -1,10 +1,7 @@
 //! Functions with the attribute `#[webnn]`, run by the browser's WebNN instead of WebGPU.
 //!
-//! Input: a closure that launches. Output: its value, with tensors computed by WebNN. `recording` collects the
-//! launches, `graph` builds one `MLGraph` per function and shapes, and `exchange` moves values: inputs come from the
-//! GPU, results in use afterwards return there, and all others stay with WebNN.
-//!
-//! Without a [`WebNn`], nothing here runs, and `navigator.ml` is never read.
+//! `recording` collects launches, `graph` builds one `MLGraph` per function and shapes, `exchange` moves values: inputs
+//! come from the GPU, results in use afterwards return there. Without a [`WebNn`], `navigator.ml` is never read.
 
 mod exchange;
 mod graph;
@@ -28,19 +25,19 @@ use crate::{
     context::{browser::identity::property, error::Error},
 };
 
-/// Limit of cached graphs: a program with changing shapes must not collect them forever.
+/// Programs with changing shapes must not collect them forever.
 const MAX_GRAPHS: usize = 256;
 
-/// Wishes about WebNN, which browsers take as hints.
+/// Hints about WebNN to the browser.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WebNnOptions {
-    /// The preference of speed or energy.
+    /// Speed or energy.
     pub power: WebNnPower,
     /// Prefers the processor to a GPU or an NPU.
     pub processor: bool,
 }
 
-/// Preference of speed or energy.
+/// Speed or energy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum WebNnPower {
     /// The browser decides.
@@ -94,7 +91,6 @@ impl WebNn {
         Ok(Self { device: device.clone(), context, graphs: RefCell::default() })
     }
 
-    /// The graph of a launch on tensors of shapes `stored`.
     async fn graph(&self, job: &Job, stored: Vec<Vec<usize>>) -> Result<Rc<Owned>, Error> {
         let key = Key::new(job, stored);
         if let Some(graph) = self.graphs.borrow().get(&key) {

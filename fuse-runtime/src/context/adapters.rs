@@ -1,9 +1,8 @@
 //! Enumeration and opening of adapters.
 //!
-//! Natively the process has one instance per choice of backends, which is never dropped. The last instance would unload
-//! the driver, but threads that have used NVIDIA's still call into it when they end (destructors of its `pthread`
-//! keys), and crash. One thread at a time makes instances and opens devices, because that driver has data races there
-//! (gfx-rs/wgpu#5930, kvark/blade#336).
+//! The process keeps one instance per choice of backends forever: without any, the driver is unloaded, but threads that
+//! have used NVIDIA's call into it when they end (destructors of its `pthread` keys), and crash. One thread at a time
+//! makes instances and opens devices: that driver has data races there (gfx-rs/wgpu#5930, kvark/blade#336).
 
 use crate::context::info::Backend;
 
@@ -23,8 +22,8 @@ pub(crate) async fn adapters(backend: Option<Backend>) -> Vec<wgpu::Adapter> {
     pollster::block_on(instance.enumerate_adapters(backends))
 }
 
-/// The browser's adapter. Chromium may report none while its GPU process starts on NVIDIA's driver, so this asks three
-/// times, with and without a preference.
+/// Asks three times, with and without a preference: Chromium may report none while its GPU process starts on NVIDIA's
+/// driver.
 #[cfg(target_arch = "wasm32")]
 pub(crate) async fn adapters(backend: Option<Backend>) -> Vec<wgpu::Adapter> {
     use wgpu::PowerPreference::{HighPerformance, None as NoPreference};
@@ -44,7 +43,7 @@ pub(crate) async fn request_device(
     descriptor: &wgpu::DeviceDescriptor<'_>,
 ) -> Result<(wgpu::Device, wgpu::Queue), wgpu::RequestDeviceError> {
     let _alone = native::drivers();
-    // Ready at once, natively; holding a lock across an await would tie the future of a device to one thread.
+    // Ready at once, natively; a lock across an await would tie the future to one thread.
     pollster::block_on(adapter.request_device(descriptor))
 }
 
@@ -55,7 +54,7 @@ fn backends(backend: Option<Backend>) -> wgpu::Backends {
 fn instance(backends: wgpu::Backends) -> wgpu::Instance {
     let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
     descriptor.backends = backends;
-    // Shaders are validated when they are compiled; `WGPU_VALIDATION` and `WGPU_DEBUG` enable the driver's layers.
+    // Shaders are validated at compile time; `WGPU_VALIDATION` and `WGPU_DEBUG` enable the driver's layers.
     descriptor.flags = wgpu::InstanceFlags::empty().with_env();
     wgpu::Instance::new(descriptor)
 }
@@ -70,7 +69,7 @@ mod native {
 
     static DRIVERS: Mutex<Instances> = Mutex::new(vec![]);
 
-    /// Existing instances; the lock serializes calls to drivers as a whole.
+    /// The lock serializes calls to drivers as a whole.
     pub(super) fn drivers() -> MutexGuard<'static, Instances> {
         lock(&DRIVERS)
     }

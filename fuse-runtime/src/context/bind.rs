@@ -1,7 +1,7 @@
 //! Cache of bind groups, by layout and buffers.
 //!
-//! Two generations bound the cache: a hit in the older one moves to the newer. A full newer one becomes the older, and
-//! the rest is dropped. Bind groups in use stay, at constant cost per lookup.
+//! Two generations bound it: a hit in the older one moves to the newer; a full newer one replaces the older. Groups in
+//! use stay, at constant cost per lookup.
 
 use std::{
     collections::HashMap,
@@ -10,12 +10,11 @@ use std::{
 
 use crate::context::{pipeline::Layout, pool::Storage};
 
-/// Limit of storage buffers of a pass, whatever the adapter allows.
+/// Limit of storage buffers of a pass on any adapter.
 pub(crate) const MAX_BINDINGS: usize = 16;
 
 pub(crate) type Buffers<'a> = [Option<&'a Storage>; MAX_BINDINGS];
 
-/// Limit of bind groups per generation.
 const GENERATION: usize = 1024;
 
 /// Layout id and buffer ids; 0 for none.
@@ -34,13 +33,11 @@ impl Key {
 impl Hash for Key {
     fn hash<H: Hasher>(&self, state: &mut H) {
         state.write_u64(self.layout);
-        // Most kernels bind few buffers.
         self.buffers.iter().filter(|id| **id != 0).for_each(|id| state.write_u64(*id));
     }
 }
 
-/// Hasher of ids. Every dispatch hashes several; the standard hasher added 0.05 µs to a launch of 0.37. Ids count
-/// upwards, so nobody can choose them to collide.
+/// The standard hasher added 0.05 µs to a launch of 0.37. Ids count upwards: nobody can make them collide.
 #[derive(Default)]
 struct Ids(u64);
 
@@ -69,7 +66,7 @@ pub(crate) struct BindGroups {
 }
 
 impl BindGroups {
-    /// The bind group of these buffers; binding 0 is a block of `arena` at a dynamic offset.
+    /// Binding 0 is a block of `arena` at a dynamic offset.
     pub(crate) fn get(
         &mut self,
         device: &wgpu::Device,
@@ -87,13 +84,12 @@ impl BindGroups {
             .or_insert_with(|| old.remove(&key).unwrap_or_else(|| create(device, layout, arena, buffers)))
     }
 
-    /// The bind group of these buffers in the newer generation, where [`get`](Self::get) would find it.
+    /// The group in the newer generation, where [`get`](Self::get) would find it.
     #[cfg(not(target_arch = "wasm32"))]
     pub(crate) fn find(&self, layout: &Layout, buffers: &Buffers<'_>) -> Option<&wgpu::BindGroup> {
         self.young.get(&Key::new(layout, buffers))
     }
 
-    /// Drops the bind groups with any of these buffers, which are gone.
     pub(crate) fn forget(&mut self, gone: &[u64]) {
         if !gone.is_empty() {
             for groups in [&mut self.young, &mut self.old] {

@@ -1,6 +1,4 @@
-//! Browsers: an event loop that must be woken, features that wgpu does not request, and names.
-//!
-//! `wake` speeds up awaited readbacks, `request` opens devices, `identity` tells browser and adapter.
+//! Browsers: prompt readbacks (`wake`), features that wgpu does not request (`request`), and names (`identity`).
 
 pub(crate) mod identity;
 pub(crate) mod request;

@@ -1,8 +1,7 @@
 //! Launchable functions: those of the program, and those made at run time.
 //!
 //! # Invariant
-//! Plans and pipelines do not keep a made function alive. They are dropped when a launch is planned after the function
-//! is gone.
+//! Plans and pipelines do not keep a made function alive: they are dropped when a launch is planned after it is gone.
 
 use std::{
     borrow::Cow,
@@ -18,7 +17,7 @@ use fuse_artifact::{Function, Text};
 
 use crate::context::lock::lock;
 
-/// A function made at run time. It is dropped with its last holder.
+/// A function made at run time.
 #[derive(Debug)]
 pub struct MadeFunction {
     /// Above 0 and never reused.
@@ -42,7 +41,7 @@ impl Callable {
         Self::Made(Arc::new(MadeFunction { id: NEXT.fetch_add(1, Ordering::Relaxed), function }))
     }
 
-    /// The number of a made function; 0 for the program's.
+    /// Number of a made function; 0 for the program's.
     pub(crate) fn id(&self) -> u64 {
         match self {
             Self::Program(_) => 0,
@@ -75,7 +74,6 @@ impl Deref for Callable {
     }
 }
 
-/// A function that may be gone.
 #[derive(Clone, Debug)]
 pub(crate) enum WeakCallable {
     Program(&'static Function),
@@ -94,7 +92,7 @@ impl WeakCallable {
         matches!(self, Self::Made(made) if made.strong_count() == 0)
     }
 
-    /// True if both are the same function. The memory of a made one is not reused while a plan names it.
+    /// A made function's memory is not reused while a plan names it.
     pub(crate) fn is(&self, other: &Callable) -> bool {
         match (self, other) {
             (Self::Program(function), Callable::Program(other)) => std::ptr::eq(*function, *other),
@@ -104,7 +102,7 @@ impl WeakCallable {
     }
 }
 
-/// A `'static` copy of a name. Each distinct name of made functions is kept once, until the process ends.
+/// Distinct names of made functions stay until the process ends.
 pub(crate) fn lasting(name: &Text) -> &'static str {
     static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     match name {

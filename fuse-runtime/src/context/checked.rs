@@ -1,8 +1,8 @@
-//! Devices whose shaders check each index into an array, for tests (feature `checked`). Buffers then have their exact
-//! sizes, and hold poison where nothing was written.
+//! Index checks in shaders, for tests (feature `checked`), with exact buffers and poison where not written.
 //!
-//! The compiler writes the checks (`Dialect::Checked`): such shaders count indices out of bounds and stay inside
-//! their arrays, where drivers would hide most of these accesses. Here is the counter. Without the feature, [`Checks`] and its handle have no values, so programs contain none of this code.
+//! Shaders with `Dialect::Checked` count indices out of bounds, which drivers would mostly hide, and stay inside their
+//! arrays. Here is the counter. Without the feature, [`Checks`] and its handle have no values: programs contain none of
+//! this code.
 
 #[cfg(not(all(feature = "checked", not(target_arch = "wasm32"))))]
 mod off;

@@ -1,6 +1,6 @@
-//! Choices in the code of a shader: [`ControlFlow`] and unroll factors.
+//! Choices in shader code: [`ControlFlow`] and unroll factors.
 //!
-//! The build script compiles this file, too, so it names nothing of the crate.
+//! The build script compiles this file, too: it names nothing of the crate.
 
 /// Form of branches on an integer in shaders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -38,5 +38,4 @@ impl ControlFlow {
     }
 }
 
-/// Factors by which loops may be unrolled; 1 leaves them unchanged.
 pub(crate) const UNROLL_FACTORS: [u32; 3] = [1, 2, 4];

@@ -1,7 +1,7 @@
 //! [`DiskCache`]: compiled pipelines on disk.
 //!
-//! One file per adapter. Its header reveals damaged, foreign and half-written files before the driver sees them;
-//! drivers check their own header, too. Files are replaced atomically.
+//! One file per adapter, replaced atomically. Its header reveals damaged, foreign and half-written files before the
+//! driver sees them.
 
 use std::{
     fs,
@@ -16,15 +16,12 @@ use std::{
 
 use crate::context::{error::Error, fault::scoped, lock::lock};
 
-/// Location of compiled pipelines on disk.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) enum CacheChoice {
-    /// `FUSE_CACHE_DIR`, or the platform's cache folder.
+    /// `FUSE_CACHE_DIR`, or the platform's folder.
     #[default]
     Platform,
-    /// This folder.
     Folder(PathBuf),
-    /// No location.
     Off,
 }
 
@@ -33,15 +30,13 @@ const MAGIC: &[u8; 8] = b"fusepc01";
 /// Magic, adapter, checksum.
 const HEADER: usize = 24;
 
-/// Limit of a file's bytes.
 const MAX_CACHE: u64 = 1 << 28;
 
-/// The cache file of one adapter.
 pub(crate) struct DiskCache {
     cache: wgpu::PipelineCache,
     path: PathBuf,
     adapter: u64,
-    /// Checksum of the file's content, to write only changes.
+    /// Checksum, to write only changes.
     saved: Mutex<Option<u64>>,
 }
 
@@ -53,8 +48,8 @@ impl DiskCache {
         let content = trusted(&path).then(|| read(&path, MAX_CACHE).ok()).flatten();
         let data = content.as_deref().and_then(|content| payload(content, id));
         let descriptor = wgpu::PipelineCacheDescriptor { label: Some("fuse"), data, fallback: true };
-        // SAFETY: the data was written by `save` on an adapter and driver of the same names, by this user or an administrator, and
-        // its checksum holds.
+        // SAFETY: the data was written by `save` on an adapter and driver of the same names, by this user or an
+        // administrator, and its checksum holds.
         let cache = scoped(device, || unsafe { device.create_pipeline_cache(&descriptor) }).ok()?;
         Some(Self { cache, path, adapter: id, saved: Mutex::new(data.map(checksum)) })
     }
@@ -63,7 +58,6 @@ impl DiskCache {
         &self.cache
     }
 
-    /// Writes the file if the cache has changed.
     pub(crate) fn save(&self) -> Result<(), Error> {
         let Some(data) = self.cache.get_data() else { return Ok(()) };
         let sum = checksum(&data);
@@ -98,15 +92,13 @@ fn folder(choice: &CacheChoice) -> Option<PathBuf> {
     }
 }
 
-/// The driver's data in a file for this adapter.
 fn payload(content: &[u8], adapter: u64) -> Option<&[u8]> {
     let (header, data) = content.split_at_checked(HEADER)?;
     let expected = [&MAGIC[..], &adapter.to_le_bytes(), &checksum(data).to_le_bytes()].concat();
     (header == expected).then_some(data)
 }
 
-/// True if a file and its folder belong to this user or an administrator and are not writable by everybody. Drivers
-/// trust the data.
+/// True if others cannot write the file or its folder: drivers trust the data.
 #[cfg(unix)]
 fn trusted(path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -123,14 +115,13 @@ fn trusted(_: &Path) -> bool {
     true
 }
 
-/// True if `owner` is `user` or an administrator, and not everybody can write.
 #[cfg(unix)]
 const fn is_own(owner: u32, mode: u32, user: u32) -> bool {
     const WRITABLE_BY_ALL: u32 = 0o002;
     (owner == user || owner == 0) && mode & WRITABLE_BY_ALL == 0
 }
 
-/// Reads a regular file of at most `most` bytes. Reads of other files may never end, or never begin.
+/// Reads a regular file of at most `most` bytes: reads of others may never end, or never begin.
 pub(crate) fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     let refused = |found: String| io::Error::new(io::ErrorKind::InvalidInput, found);
     let check = |found: &fs::Metadata| match (found.is_file(), found.len()) {
@@ -154,7 +145,7 @@ fn checksum(data: &[u8]) -> u64 {
     hasher.finish()
 }
 
-/// Writes to a neighbouring file and renames it, so that readers see the old content or the new, never a part.
+/// Writes a neighbouring file and renames it: readers see the old content or the new.
 pub(crate) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     static WRITES: AtomicU64 = AtomicU64::new(0);
     if let Some(folder) = path.parent() {
@@ -170,7 +161,6 @@ pub(crate) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// A folder for one test.
     fn scratch(name: &str) -> PathBuf {
         let folder = std::env::temp_dir().join(format!("fuse-disk-{name}-{}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();

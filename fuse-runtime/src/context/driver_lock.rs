@@ -1,8 +1,7 @@
 //! Works around an NVIDIA deadlock: never destroy a device while pipelines compile.
 //!
-//! NVIDIA's driver for Linux (2026) holds a lock of the whole process while it destroys a device, and waits for a
-//! thread of its own that needs the lock if pipelines are compiled meanwhile. Tests that each opened a device in
-//! parallel hung within seconds.
+//! NVIDIA's driver for Linux (2026) destroys a device under a process-wide lock, and waits for its own thread, which
+//! needs the lock if pipelines compile meanwhile. Parallel tests that each opened a device hung within seconds.
 
 use std::sync::{Condvar, Mutex, PoisonError};
 
@@ -14,7 +13,7 @@ struct LockState {
     closing: bool,
 }
 
-/// Many threads may compile together; closing excludes compiling and other closing.
+/// Many threads may compile together; closing excludes all else.
 struct Turns {
     state: Mutex<LockState>,
     changed: Condvar,
@@ -22,10 +21,9 @@ struct Turns {
 
 static TURNS: Turns = Turns { state: Mutex::new(LockState { compiling: 0, closing: false }), changed: Condvar::new() };
 
-/// The right to compile, until dropped. A thread that has it must not close a device.
+/// The compiling thread must not close a device.
 pub(crate) struct Compiling(&'static Turns);
 
-/// The right to close a device, until dropped.
 pub(crate) struct Closing(&'static Turns);
 
 /// Waits until no device is being closed.

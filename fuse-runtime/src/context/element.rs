@@ -41,8 +41,7 @@ pub trait Number: Element {}
 )]
 pub trait Signed: Number {}
 
-/// A number of 32 bits: `f32`, `i32` or `u32`. Bound of expressions with an integer that [`struct@f16`] cannot
-/// represent.
+/// A number of 32 bits: `f32`, `i32` or `u32`. For expressions with integers beyond [`struct@f16`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not hold an integer of the expression",
     label = "expected elements of `f32`, `i32` or `u32`"
@@ -58,7 +57,7 @@ pub trait Wide: Number {}
 #[doc(hidden)]
 pub trait SignedWide: Wide {}
 
-/// `f32` or `u32`: bound of expressions with an integer beyond `i32`.
+/// `f32` or `u32`: for expressions with integers beyond `i32`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not hold an integer of the expression",
     label = "expected elements of `f32` or `u32`"
@@ -171,7 +170,7 @@ impl Float for f16 {
     }
 }
 
-/// Encodes a scalar for a storage buffer, from its bits in a uniform block.
+/// Encodes a uniform block's bits for a storage buffer.
 pub(crate) fn scalar_bytes(dtype: DType, bits: u32) -> Vec<u8> {
     match dtype {
         DType::F16 => f16::from_f32(f32::from_bits(bits)).to_ne_bytes().to_vec(),

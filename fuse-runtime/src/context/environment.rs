@@ -1,11 +1,10 @@
-//! Environment of a program and vendor of its adapter, by which tables and priors are chosen.
+//! Program environment and adapter vendor, which choose tables and priors.
 //!
-//! Not here: names of kernels in tables (`plan::key`). The build script compiles this file, too, so it names nothing of
-//! the crate, except in browsers.
+//! Not here: names of kernels in tables (`plan::key`). The build script compiles this file, too.
 
 use std::fmt;
 
-/// Host of the program: an operating system, or a browser with its own shader compiler.
+/// Host of the program: native, or a browser with its own shader compiler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Environment {
@@ -50,15 +49,14 @@ impl Environment {
         Self::Native
     }
 
-    /// The environment of this program, by the browser's own words, in pages and in workers.
+    /// The environment of this program, from the browser's own words, in pages and workers.
     #[cfg(target_arch = "wasm32")]
     pub fn present() -> Self {
         let (agent, brands) = crate::context::browser::identity::user_agent();
         Self::of_browser(&agent, &brands)
     }
 
-    /// The browser with this user agent and these brands of client hints. Only Chromium has hints, which stay true when
-    /// users or pages change the agent.
+    /// Environment by user agent and client hint brands. Only Chromium has these, true even if the agent is changed.
     #[cfg_attr(not(any(test, target_arch = "wasm32")), allow(dead_code, reason = "native programs have none"))]
     pub(crate) fn of_browser(agent: &str, brands: &[String]) -> Self {
         let named = |name: &str| brands.iter().any(|brand| brand == name);
@@ -73,8 +71,7 @@ impl Environment {
 
     #[cfg_attr(not(any(test, target_arch = "wasm32")), allow(dead_code, reason = "native programs have none"))]
     fn of_user_agent(agent: &str) -> Self {
-        // All browsers on iOS are Safari inside. Agents name the browsers that they imitate: Edge names Chrome and
-        // Safari, Chrome names Safari.
+        // All browsers on iOS are Safari inside. Edge's agent names Chrome and Safari, Chrome's names Safari.
         let named = [
             ("iPhone", Self::Safari),
             ("iPad", Self::Safari),
@@ -135,7 +132,7 @@ impl Vendor {
         }
     }
 
-    /// The vendor with this name, ignoring case.
+    /// The vendor, ignoring case.
     pub(crate) fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|vendor| vendor.name().eq_ignore_ascii_case(name))
     }
@@ -154,15 +151,13 @@ mod tests {
     const CHROME: &str = "AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0";
     const SAFARI: &str = "AppleWebKit/605.1.15 (KHTML, like Gecko)";
 
-    /// User agents in the forms that browsers give them, by environment: the platform, the engine's part, and what stands after
-    /// it. Written by hand, not taken from requests.
+    /// Hand-written: platform, engine, and suffix.
     const AGENTS: &[(Environment, &str, &str, &str)] = &[
         (Environment::Chrome, "Windows NT 10.0; Win64; x64", CHROME, "Safari/537.36"),
         (Environment::Chrome, "Macintosh; Intel Mac OS X 10_15_7", CHROME, "Safari/537.36"),
         (Environment::Chrome, "X11; Linux x86_64", CHROME, "Safari/537.36"),
         (Environment::Chrome, "X11; CrOS x86_64 14541.0.0", CHROME, "Safari/537.36"),
         (Environment::Chrome, "Linux; Android 10; K", CHROME, "Mobile Safari/537.36"),
-        // Headless Chromium.
         (
             Environment::Chrome,
             "X11; Linux x86_64",
@@ -196,7 +191,7 @@ mod tests {
             "Version/26.0 Mobile/15E148 Safari/604.1",
         ),
         (Environment::Safari, "iPad; CPU OS 18_7 like Mac OS X", SAFARI, "Version/26.0 Mobile/15E148 Safari/604.1"),
-        // Chrome, Edge and Firefox on iOS are Safari inside; so is what shows itself as a page of an application.
+        // Chrome, Edge and Firefox on iOS are Safari inside, as are pages of applications.
         (
             Environment::Safari,
             "iPhone; CPU iPhone OS 26_0 like Mac OS X",

@@ -4,8 +4,7 @@ use std::fmt;
 
 use fuse_artifact::DType;
 
-/// Failure of an operation of the runtime. Where they exist, variants name the kernel (the `fuse!` function), the
-/// argument, the expected and the found value.
+/// Failure of an operation of the runtime; names kernel (the `fuse!` function), argument, expected and found value.
 #[derive(Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -50,7 +49,7 @@ pub enum Error {
         /// The given number.
         found: usize,
     },
-    /// An argument has the wrong element type, or is a tensor where a number belongs, or the reverse.
+    /// An argument has the wrong element type, or confuses tensor and number.
     #[error("kernel `{kernel}`, argument `{argument}`: expected {expected}, found {found}")]
     ArgumentType {
         /// The function.
@@ -84,7 +83,7 @@ pub enum Error {
         kernel: String,
         /// The parameter's name.
         argument: String,
-        /// The axis, counted in the tensor's own shape.
+        /// The axis of the tensor's own shape.
         axis: u8,
         /// The dimension as written, for example `K`.
         dimension: String,
@@ -103,13 +102,13 @@ pub enum Error {
     BroadcastMismatch {
         /// The function.
         kernel: String,
-        /// The first extent that is not 1.
+        /// First extent other than 1.
         left: u64,
-        /// Where it comes from.
+        /// Its origin.
         left_origin: String,
         /// The extent that differs.
         right: u64,
-        /// Where it comes from.
+        /// Its origin.
         right_origin: String,
     },
     /// A relation between dimensions does not hold.
@@ -117,13 +116,13 @@ pub enum Error {
     CheckFailed {
         /// The function.
         kernel: String,
-        /// What the relation is about.
+        /// Subject of the relation.
         what: String,
         /// `equal to` or `at most`.
         relation: &'static str,
-        /// The left size as written, and its value.
+        /// Left size as written, with its value.
         left: String,
-        /// The right size as written, and its value.
+        /// Right size as written, with its value.
         right: String,
     },
     /// A computed dimension is negative.
@@ -144,12 +143,12 @@ pub enum Error {
         /// The number of values.
         found: u64,
     },
-    /// The parts of a quantized tensor do not fit each other, or its values cannot be quantized.
+    /// A quantized tensor's parts do not fit each other, or its values cannot be quantized.
     #[error("quantized tensor {tensor}: {message}")]
     Quantized {
         /// Its type and shape.
         tensor: String,
-        /// What was expected and what was found.
+        /// Expectation and finding.
         message: String,
     },
     /// Something is larger than the adapter or the runtime allows.
@@ -159,9 +158,9 @@ pub enum Error {
         what: String,
         /// The limit.
         limit: &'static str,
-        /// What would be needed.
+        /// The needed amount.
         needed: u64,
-        /// What is allowed.
+        /// The allowed amount.
         allowed: u64,
     },
     /// The device's memory budget does not allow an allocation.
@@ -180,7 +179,7 @@ pub enum Error {
         /// Bytes of the allocation; 0 where unknown.
         bytes: u64,
     },
-    /// The device is gone: driver reset, unplugged, or `Device::destroy`. Its tensors are lost; open a new device.
+    /// The device is gone: driver reset, unplugged, or `Device::destroy`. Its tensors are lost.
     #[error("the device is lost: {reason}")]
     DeviceLost {
         /// The driver's reason.
@@ -196,20 +195,20 @@ pub enum Error {
         /// The first tensor argument.
         first: String,
     },
-    /// A launch has no tensor argument, which would name the device.
+    /// A launch has no tensor argument to name the device.
     #[error("kernel `{kernel}` has no tensor argument that says on which device it runs")]
     NoTensor {
         /// The function.
         kernel: String,
     },
-    /// An output shares its memory with an argument or with another output.
+    /// An output shares its memory with an argument or another output.
     #[error("kernel `{kernel}`: output {output} shares its memory with {other}")]
     AliasedOutput {
         /// The function.
         kernel: String,
         /// The output's position.
         output: usize,
-        /// The argument or output that it shares with.
+        /// The other argument or output.
         other: String,
     },
     /// A given output has the wrong dtype or shape.
@@ -219,9 +218,9 @@ pub enum Error {
         kernel: String,
         /// The output's position.
         output: usize,
-        /// The dtype that the launch produces.
+        /// The launch's dtype.
         expected_dtype: DType,
-        /// The shape that the launch produces.
+        /// The launch's shape.
         expected: Vec<usize>,
         /// The output's dtype.
         found_dtype: DType,
@@ -243,7 +242,7 @@ pub enum Error {
     Alternative {
         /// The function.
         kernel: String,
-        /// 0 for the function itself, otherwise one more than its place among the alternatives.
+        /// 0 for the function itself, `n + 1` for alternative `n`.
         alternative: usize,
         /// The assumption that does not hold.
         reason: String,
@@ -261,7 +260,7 @@ pub enum Error {
     /// Reading a tensor back failed.
     #[error("reading the tensor back failed: {message}")]
     Readback {
-        /// What happened.
+        /// The failure.
         message: String,
     },
     /// A file of the pipeline cache could not be written.
@@ -277,13 +276,13 @@ pub enum Error {
     Table {
         /// The file, or the table's name.
         table: String,
-        /// The place and what was expected, or the system's message.
+        /// Place and expectation, or the system's message.
         message: String,
     },
-    /// `Device::profile` was called within another `Device::profile` of the same device.
+    /// `Device::profile` was called within another one of the same device.
     #[error("the device is already being profiled")]
     ProfileActive,
-    /// The operation cannot be part of a sequence, and the calling thread captures the device's launches.
+    /// The thread captures the device's launches, and the operation cannot be part of a sequence.
     #[cfg_attr(
         not(all(feature = "webnn", target_arch = "wasm32")),
         error("{what} is not possible within `Device::capture`; help: do it before or after")
@@ -296,7 +295,7 @@ pub enum Error {
         /// The operation.
         what: &'static str,
     },
-    /// The tensor belongs to a captured launch, or to one for WebNN, that has not run yet.
+    /// The tensor belongs to a captured or WebNN launch that has not run yet.
     #[cfg_attr(
         not(all(feature = "webnn", target_arch = "wasm32")),
         error("{what} has no values yet: its launch was captured; help: call `Sequence::replay` first")
@@ -340,10 +339,10 @@ pub enum Error {
     Reference {
         /// The function.
         function: String,
-        /// What happened.
+        /// The failure.
         message: String,
     },
-    /// A defect of `fuse!` or of the driver, noticed by validation. It may come from an earlier launch.
+    /// A defect of `fuse!` or the driver, noticed by validation, possibly of an earlier launch.
     #[error("internal error: {message}; please report this")]
     Internal {
         /// The validation message.
@@ -351,7 +350,7 @@ pub enum Error {
     },
 }
 
-/// Same as `Display`, because a `main` that returns an error prints its `Debug` form.
+/// As `Display`: a `main` that returns an error prints its `Debug` form.
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)

@@ -1,7 +1,6 @@
 //! [`Fault`]: device loss, and errors that no error scope caught.
 //!
-//! Input: wgpu's callbacks. Output: [`Fault::check`], which launches and readbacks call first. Loss is permanent; an
-//! uncaught error is reported once.
+//! Launches and readbacks call [`Fault::check`] first. Loss is permanent; an uncaught error is reported once.
 
 use std::sync::{
     Arc, Mutex,
@@ -12,9 +11,9 @@ use crate::context::{error::Error, lock::lock};
 
 #[derive(Debug, Default)]
 pub(crate) struct Fault {
-    /// True if `state` holds anything: reduces [`Fault::check`] to one load.
+    /// `state` holds something: reduces [`Fault::check`] to one load.
     raised: AtomicBool,
-    /// Number of errors of [`Fault::explained`] that may still arrive.
+    /// Errors of [`Fault::explained`] that may still arrive.
     #[cfg(target_arch = "wasm32")]
     awaited: std::sync::atomic::AtomicUsize,
     state: Mutex<FaultState>,
@@ -27,7 +26,6 @@ struct FaultState {
 }
 
 impl Fault {
-    /// Installs the callbacks on `device`.
     pub(crate) fn watch(device: &wgpu::Device) -> Arc<Self> {
         let fault = Arc::new(Self::default());
         let errors = Arc::clone(&fault);
@@ -37,7 +35,7 @@ impl Fault {
         fault
     }
 
-    /// Reports the loss of the device, or takes the uncaught error, if there is one.
+    /// The device's loss, or else the uncaught error, once.
     pub(crate) fn check(&self) -> Result<(), Error> {
         if !self.raised.load(Ordering::Acquire) {
             return Ok(());
@@ -50,19 +48,17 @@ impl Fault {
         state.uncaught.take().map_or(Ok(()), Err)
     }
 
-    /// True if [`Fault::check`] would fail.
     #[cfg(target_arch = "wasm32")]
     pub(crate) fn is_raised(&self) -> bool {
         self.raised.load(Ordering::Acquire)
     }
 
-    /// True if errors of [`Fault::explained`] may still arrive.
     #[cfg(target_arch = "wasm32")]
     pub(crate) fn is_awaited(&self) -> bool {
         self.awaited.load(Ordering::Acquire) > 0
     }
 
-    /// Records the loss of the device. The first reason stays.
+    /// The first reason stays.
     pub(crate) fn lose(&self, reason: String) {
         lock(&self.state).lost.get_or_insert(reason);
         self.raised.store(true, Ordering::Release);
@@ -76,27 +72,23 @@ impl Fault {
     }
 }
 
-/// Runs `create`, which makes wgpu objects, and returns its error, if any.
-///
-/// On the web, errors arrive after this returns, as uncaught errors of [`Fault`].
+/// The error of `create`. On the web, errors arrive later, uncaught.
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) fn scoped<R>(device: &wgpu::Device, create: impl FnOnce() -> R) -> Result<R, Error> {
     let scopes = open_scopes(device);
     let made = create();
-    // Natively the answers are ready at once.
     let errors = close(scopes).into_iter().map(pollster::block_on);
     errors.flatten().next().map_or(Ok(made), |error| Err(error.into()))
 }
 
-/// Runs `create`; errors arrive later, as uncaught ones.
+/// Errors arrive later, as uncaught ones.
 #[cfg(target_arch = "wasm32")]
 pub(crate) fn scoped<R>(_: &wgpu::Device, create: impl FnOnce() -> R) -> Result<R, Error> {
     Ok(create())
 }
 
 impl Fault {
-    /// Runs `create`, which makes wgpu objects. Its error arrives later, is translated by `explain`, and is then an
-    /// uncaught error.
+    /// Errors of `create` arrive later, translated by `explain`, as uncaught ones.
     #[cfg(target_arch = "wasm32")]
     pub(crate) fn explained<R>(
         self: &Arc<Self>,
@@ -115,7 +107,6 @@ impl Fault {
                 first = first.or(error.await);
             }
             if let Some(error) = first {
-                // Other errors meanwhile tend to be consequences.
                 lock(&fault.state).uncaught = None;
                 fault.record(explain(error.into()));
             }
@@ -125,13 +116,12 @@ impl Fault {
     }
 }
 
-/// Scopes for every kind of error.
 fn open_scopes(device: &wgpu::Device) -> [wgpu::ErrorScopeGuard; 3] {
     [wgpu::ErrorFilter::Internal, wgpu::ErrorFilter::OutOfMemory, wgpu::ErrorFilter::Validation]
         .map(|filter| device.push_error_scope(filter))
 }
 
-/// Ends the scopes; the caller awaits what they caught.
+/// Ends the scopes; the caller awaits the errors.
 fn close(scopes: [wgpu::ErrorScopeGuard; 3]) -> Vec<impl Future<Output = Option<wgpu::Error>> + use<>> {
     scopes.into_iter().rev().map(wgpu::ErrorScopeGuard::pop).collect()
 }

@@ -1,11 +1,10 @@
 //! Holders of a tensor's memory: tensors and followers.
 //!
-//! A clone is a value: it shares memory until it or its original is written; the written one then moves to memory of
-//! its own. Sequences and lazy tensors follow the tensor that they were made with: they see writes to it, also after it
-//! moved.
+//! A clone shares memory until it or its original is written, and moves. Sequences and lazy tensors follow the tensor
+//! that they were made with, also after it moved.
 //!
 //! Invariant: memory that a sequence writes has one tensor, except for tensors without values. It cannot move during a
-//! replay, so a clone of such a tensor is a copy.
+//! replay, so a clone is a copy.
 
 use std::sync::{
     Arc, Mutex, OnceLock,
@@ -14,7 +13,6 @@ use std::sync::{
 
 use crate::context::{lock::lock, pool::Lease};
 
-/// A holder that is not a tensor.
 pub(crate) struct Follower {
     lease: Arc<Lease>,
     writes: AtomicBool,
@@ -32,12 +30,11 @@ impl Follower {
         &self.lease
     }
 
-    /// True if a sequence writes through it.
+    /// A sequence writes through it.
     pub(crate) fn writes(&self) -> bool {
         self.writes.load(Ordering::Relaxed)
     }
 
-    /// Marks that a sequence writes through it.
     pub(crate) fn set_writes(&self) {
         if !self.writes.swap(true, Ordering::AcqRel) {
             self.lease.add_writer();
@@ -54,7 +51,7 @@ impl Drop for Follower {
     }
 }
 
-/// Identity of a followed tensor, which stays when the tensor moves. Reshaped tensors share it, clones do not.
+/// Reshaped tensors share the identity, clones do not.
 #[derive(Default)]
 pub(crate) struct Identity {
     moves: AtomicU64,
@@ -62,12 +59,10 @@ pub(crate) struct Identity {
 }
 
 impl Identity {
-    /// Number of moves.
     pub(crate) fn moves(&self) -> u64 {
         self.moves.load(Ordering::Acquire)
     }
 
-    /// Memory to which the tensor has moved, if it has.
     pub(crate) fn latest(&self) -> Option<Arc<Lease>> {
         if self.moves() == 0 {
             return None;
@@ -81,7 +76,6 @@ impl Identity {
     }
 }
 
-/// A tensor's memory and identity, for captures.
 #[derive(Clone, Copy)]
 pub(crate) struct Tracked<'a> {
     pub(crate) lease: &'a Arc<Lease>,
@@ -90,12 +84,11 @@ pub(crate) struct Tracked<'a> {
 }
 
 impl<'a> Tracked<'a> {
-    /// The identity, made on first use.
     pub(crate) fn identity(&self) -> &'a Arc<Identity> {
         self.identity.get_or_init(Arc::default)
     }
 
-    /// Bytes of its elements in whole words, as in buffers.
+    /// Bytes in whole words.
     pub(crate) fn words_bytes(&self) -> u64 {
         self.bytes.next_multiple_of(4)
     }

@@ -55,7 +55,7 @@ pub enum AdapterKind {
     Discrete,
     /// A GPU that shares the host's memory.
     Integrated,
-    /// A GPU of a virtual machine, or of a kind that the driver does not report.
+    /// A virtual machine's GPU, or one of unreported kind.
     Other,
     /// A rasterizer on the CPU.
     Software,
@@ -135,7 +135,7 @@ pub struct DeviceInfo {
     pub pipeline_cache: bool,
     /// The device's limits.
     pub limits: Limits,
-    /// Figures for the cost model, if a table in effect has them.
+    /// Figures of a table in effect.
     pub(crate) hardware: Option<Hardware>,
 }
 
@@ -178,7 +178,7 @@ impl DeviceInfo {
     }
 }
 
-/// Support of packed integer products in shaders. Natively naga emulates them where drivers lack them.
+/// Natively naga emulates packed integer products where drivers lack them.
 #[cfg(not(target_arch = "wasm32"))]
 const fn has_packed_dot() -> bool {
     true
@@ -213,8 +213,8 @@ impl fmt::Display for DeviceInfo {
     }
 }
 
-/// Size of the largest usable cooperative matrix, 0 for none. Usable matrices are square, of `f16` with `f32`
-/// accumulators, in subgroups of the fixed size that shaders assume.
+/// Largest usable cooperative matrix, or 0: square, `f16` with `f32` accumulators, in subgroups of the fixed size that
+/// shaders assume.
 fn matrix_size(
     info: &wgpu::AdapterInfo,
     features: wgpu::Features,
@@ -238,7 +238,6 @@ pub(crate) mod tests {
     use super::*;
     use crate::tune::built_in::built_in;
 
-    /// A device with the limits of a large GPU, for tests that need none.
     pub(crate) fn device_info(kind: AdapterKind, subgroups: u32) -> DeviceInfo {
         DeviceInfo {
             name: "imagined".into(),
@@ -263,7 +262,6 @@ pub(crate) mod tests {
         }
     }
 
-    /// The same of the machine that the cost model was fitted to, if it is discrete.
     pub(crate) fn fitted_to(kind: AdapterKind) -> DeviceInfo {
         let table = built_in(|table| table.name() == "nvidia-hopper").next().expect("the H200's table");
         DeviceInfo { hardware: table.hardware().filter(|_| kind == AdapterKind::Discrete), ..device_info(kind, 32) }

@@ -1,7 +1,6 @@
 //! [`Pipelines`]: compute pipelines by pass.
 //!
-//! Input: a [`Pass`]. Output: a shared [`Pipeline`]. Bind group layouts depend only on the size of the uniform block
-//! and on the writability of buffers, so most pipelines share theirs.
+//! Bind group layouts depend only on uniform block size and buffer writability, so most pipelines share theirs.
 
 use std::{
     borrow::Cow,
@@ -24,23 +23,21 @@ use crate::context::{
     specialization::Specialization,
 };
 
-/// A compiled pass. Ids are never reused.
 pub(crate) struct Pipeline {
     pub(crate) id: u64,
     pub(crate) compute: wgpu::ComputePipeline,
     pub(crate) layout: Arc<Layout>,
 }
 
-/// A bind group layout. Ids are never reused.
+/// Ids are never reused.
 pub(crate) struct Layout {
     pub(crate) id: u64,
     pub(crate) group: wgpu::BindGroupLayout,
-    /// Bytes of the uniform block, a multiple of 16; 0 if there is none.
+    /// Bytes of the uniform block, a multiple of 16; 0 for none.
     pub(crate) uniform_bytes: u64,
     pipeline: wgpu::PipelineLayout,
 }
 
-/// Key of a layout.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct Signature {
     uniform_bytes: u64,
@@ -51,7 +48,6 @@ pub(crate) struct Pipelines {
     device: wgpu::Device,
     #[cfg(target_arch = "wasm32")]
     fault: Arc<Fault>,
-    /// True if a browser compiles the shaders.
     browser: bool,
     disk: Option<DiskCache>,
     checks: Option<SharedChecks>,
@@ -60,11 +56,10 @@ pub(crate) struct Pipelines {
 
 #[derive(Default)]
 struct PipelineState {
-    /// By number of the function (0 for the program's), address of the pass, and specialization.
+    /// By function number (0 for the program's), pass address, and specialization.
     pipelines: HashMap<(u64, usize, Specialization), Arc<Pipeline>>,
-    /// Functions made at run time that have pipelines, by number.
     made: HashMap<u64, WeakCallable>,
-    /// Number of pipelines ever made.
+    /// Pipelines ever made.
     count: u64,
     layouts: HashMap<Signature, Arc<Layout>>,
 }
@@ -92,7 +87,7 @@ impl Pipelines {
         }
     }
 
-    /// The pipeline of a pass in a specialization, compiled on first use. `features` are those of its variant.
+    /// Compiles a pass on first use. `features` are those of its variant.
     pub(crate) fn get(
         &self,
         (pass, function): (&Pass, Option<&Callable>),
@@ -104,7 +99,7 @@ impl Pipelines {
         if let Some(pipeline) = lock(&self.state).pipelines.get(&key) {
             return Ok(Arc::clone(pipeline));
         }
-        // Compiled without the lock, so that other threads can launch. If two compile the same pass, one wins.
+        // Compiled without the lock: other threads can launch. If two compile the same pass, one wins.
         let layout = self.layout(pass, key.2.uniform_bytes(pass))?;
         let compute = self.compile(pass, &key.2, features, &layout, label)?;
         let mut state = lock(&self.state);
@@ -116,7 +111,6 @@ impl Pipelines {
         Ok(Arc::clone(state.pipelines.entry(key).or_insert_with(|| Arc::new(Pipeline { id, compute, layout }))))
     }
 
-    /// True if the pipeline of a pass in a specialization exists.
     pub(crate) fn contains(
         &self,
         (pass, function): (&Pass, Option<&Callable>),
@@ -126,8 +120,7 @@ impl Pipelines {
         lock(&self.state).pipelines.contains_key(&(id, ptr::from_ref(pass).addr(), specialization))
     }
 
-    /// Drops the pipelines of functions that are gone, except those that sequences hold; true if there were such
-    /// functions.
+    /// Drops pipelines of functions that are gone, unless sequences hold them; true if functions were gone.
     pub(crate) fn forget_gone(&self) -> bool {
         let mut state = lock(&self.state);
         let PipelineState { pipelines, made, .. } = &mut *state;
@@ -143,7 +136,7 @@ impl Pipelines {
         true
     }
 
-    /// Drops specialized pipelines that no plan or sequence holds.
+    /// Drops specialized pipelines without plan or sequence.
     pub(crate) fn forget_unused(&self) {
         let mut state = lock(&self.state);
         state
@@ -184,12 +177,11 @@ impl Pipelines {
         let create = || {
             let source =
                 wgpu::ShaderModuleDescriptor { label: Some(label.kernel), source: wgpu::ShaderSource::Wgsl(text) };
-            // SAFETY: without checks, a shader that accesses memory outside of its buffers is undefined behavior. Plans
-            // check that every access stays in its tensor for all indices of the domain (`plan::domain`). Coordinates
-            // computed by shaders are clamped to the view, which lies in the tensor; in an empty view they or their
-            // strides are 0, and the buffers of empty tensors have room for any element. Loops are bounded by extents.
-            // The indices of `quantizer` depend on shapes alone. `tests/checked` counts indices out of bounds. Browsers
-            // keep their own checks.
+            // SAFETY: an unchecked access outside of buffers is undefined behavior. Plans check that every access stays
+            // in its tensor for all indices of the domain (`plan::domain`). Coordinates computed by shaders are clamped
+            // to the view, which lies in the tensor; in an empty view they or their strides are 0, and buffers of empty
+            // tensors have room for any element. Loops are bounded by extents. The indices of `quantizer` depend on
+            // shapes alone. `tests/checked` counts indices out of bounds. Browsers keep their own checks.
             let module = unsafe { self.device.create_shader_module_trusted(source, checks) };
             self.device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
                 label: Some(label.kernel),
@@ -242,8 +234,7 @@ fn refused(kernel: &str, variant: &str, error: Error) -> Error {
     }
 }
 
-/// Adapts a shader to its compiler. Browsers require `enable subgroups`, which naga 30 refuses: it takes the device's
-/// feature for that.
+/// Browsers require `enable subgroups`, which naga 30 refuses: it uses the device's feature.
 fn source(wgsl: &str, features: Features, browser: bool) -> Cow<'_, str> {
     if !browser || features.subgroups == 0 {
         return wgsl.into();
@@ -251,7 +242,7 @@ fn source(wgsl: &str, features: Features, browser: bool) -> Cow<'_, str> {
     format!("enable subgroups;\n{wgsl}").into()
 }
 
-/// All sources of a pass that a browser may get, for tests.
+/// All sources of a pass that browsers may get, for tests.
 pub fn browser_texts(pass: &Pass, features: Features) -> Vec<String> {
     crate::context::specialization::texts(pass, &[])
         .iter()

@@ -2,8 +2,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Polls the device; whether it worked.
 pub(crate) fn poll(device: &wgpu::Device, kind: wgpu::PollType) -> bool {
-    // wgpu panics where the driver reports a fatal error from within a wait; here that is a lost device.
+    // wgpu panics where the driver reports a fatal error within a wait: a lost device.
     catch_unwind(AssertUnwindSafe(|| device.poll(kind))).is_ok_and(|polled| polled.is_ok())
 }

@@ -1,7 +1,6 @@
 //! [`Poller`]: the thread that runs callbacks of awaited readbacks.
 //!
-//! The first awaited readback starts the thread, which polls the device and ends with it. In browsers the event loop
-//! does that (`browser::wake`).
+//! The first awaited readback starts it; it ends with the device. In browsers see `browser::wake`.
 
 use std::sync::Arc;
 
@@ -13,7 +12,7 @@ pub(crate) struct Poller {
 }
 
 impl Poller {
-    /// Runs the callbacks of `submission` when it is done.
+    /// Runs the callbacks of `submission`.
     pub(crate) fn wake_after(&self, device: (&wgpu::Device, &Arc<Fault>), submission: Option<wgpu::SubmissionIndex>) {
         let sender = self.submissions.get_or_init(|| start(device));
         // Cannot fail: the thread lives as long as the sender.
@@ -23,7 +22,7 @@ impl Poller {
 
 fn start((wgpu, fault): (&wgpu::Device, &Arc<Fault>)) -> std::sync::mpsc::Sender<Option<wgpu::SubmissionIndex>> {
     let (sender, receiver) = std::sync::mpsc::channel();
-    // Handles that do not keep the context alive, which would then never drop.
+    // Handles must not keep the context alive: it would never drop.
     let (wgpu, fault) = (wgpu.clone(), Arc::clone(fault));
     std::thread::spawn(move || {
         for submission_index in receiver {

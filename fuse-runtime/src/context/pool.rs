@@ -3,14 +3,12 @@
 //! Input: byte counts. Output: [`Storage`], which returns to the pool when its last user drops it.
 //!
 //! # Invariants
-//! Classes are multiples of 16 bytes, except that of empty tensors, which nobody writes. A buffer is at most a quarter
-//! larger than requested (beyond the first 64 bytes), and at most two and a half times as large while much memory is
-//! idle. Live, idle and freed memory still in use stays within the budget, and within twice the peak of live memory
-//! plus 64 MiB.
+//! Classes are multiples of 16 bytes, except that of empty tensors. A buffer is at most a quarter larger than requested
+//! (beyond 64 bytes), or two and a half times as large while much memory is idle. Live, idle and freed memory still in
+//! use stays within the budget, and within twice the peak of live memory plus 64 MiB.
 //!
-//! All GPU work of a device runs in the order of recording, so a buffer may be handed out again while recorded commands
-//! still use it. There are two exceptions: host writes, which run before the open batch of commands, and freeing. Both
-//! must avoid buffers that the open batch uses.
+//! GPU work runs in recording order: a buffer may be handed out while recorded commands still use it. Host writes run
+//! before the open batch: they, and freeing, must avoid its buffers.
 
 use std::{
     fmt,
@@ -26,13 +24,12 @@ use crate::context::{
     lock::lock,
 };
 
-/// A buffer with its identity. Ids are never reused.
+/// Ids are never reused.
 #[derive(Debug)]
 pub(crate) struct Storage {
     pub(crate) buffer: wgpu::Buffer,
     pub(crate) id: u64,
     pub(crate) bytes: u64,
-    /// The last batch of commands that uses it.
     last_batch: AtomicU64,
 }
 
@@ -46,17 +43,14 @@ impl Storage {
     }
 }
 
-/// A [`Storage`] that returns to its pool when dropped.
 pub(crate) struct Lease {
     storage: Option<Storage>,
     pool: Arc<Pool>,
-    /// True if work that writes its values was recorded; captured launches come later.
+    /// Whether work that writes its values was recorded; captured launches come later.
     ready: AtomicBool,
-    /// Number of replacements of its values.
     writes: AtomicU64,
-    /// Low half: holders that are not tensors (see `hold`); high half: number of changes of that count.
+    /// Low half: holders that are not tensors (see `hold`); high half: changes of that count.
     followers: AtomicU64,
-    /// Number of sequences among them that write to it.
     writers: AtomicUsize,
 }
 
@@ -64,7 +58,6 @@ const FOLLOWER_CHANGE: u64 = 1 << 32;
 
 impl Lease {
     pub(crate) fn storage(&self) -> &Storage {
-        // Only `drop` takes the storage.
         self.storage.as_ref().unwrap_or_else(|| unreachable!("a lease holds its storage until it drops"))
     }
 
@@ -73,14 +66,13 @@ impl Lease {
     }
 
     pub(crate) fn set_ready(&self) {
-        // Nearly always set already: threads that launch into one tensor must not contend for its cache line.
+        // Nearly always set: threads that launch into one tensor must not contend for its cache line.
         if !self.is_ready() {
             self.ready.store(true, Ordering::Release);
         }
     }
 
-    /// Number of replacements of its values, without the initial ones: a remembered number tells if the values are
-    /// still the same.
+    /// Replacements of its values: tells if they are still the same.
     pub(crate) fn writes(&self) -> u64 {
         self.writes.load(Ordering::Relaxed)
     }
@@ -89,12 +81,12 @@ impl Lease {
         self.writes.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Continues the count of the memory from which a tensor moves.
+    /// Continues the count of a moved tensor's old memory.
     pub(crate) fn count_on_from(&self, other: &Self) {
         self.writes.store(other.writes(), Ordering::Relaxed);
     }
 
-    /// Number of tensors that hold it; a lower bound while other threads clone or drop some.
+    /// Tensors that hold it; a lower bound while other threads clone or drop.
     pub(crate) fn tensors(self: &Arc<Self>) -> usize {
         loop {
             let before = self.followers.load(Ordering::Acquire);
@@ -114,7 +106,6 @@ impl Lease {
         self.followers.fetch_add(FOLLOWER_CHANGE - 1, Ordering::AcqRel);
     }
 
-    /// True if a sequence writes to it.
     pub(crate) fn has_writer(&self) -> bool {
         self.writers.load(Ordering::Acquire) > 0
     }
@@ -150,13 +141,13 @@ pub struct MemoryReport {
     pub idle_buffers: u64,
     /// Bytes of freed buffers that submitted work may still use.
     pub freed_bytes: u64,
-    /// Bytes of the buffers through which the host reads.
+    /// Bytes of host-readable buffers.
     pub staging_bytes: u64,
     /// Peak of live bytes.
     pub peak_bytes: u64,
-    /// Number of allocations requested.
+    /// Allocations requested.
     pub requests: u64,
-    /// Number of buffers created; constant in a steady state.
+    /// Buffers created; constant in a steady state.
     pub created: u64,
     /// The budget, if one was set.
     pub budget_bytes: Option<u64>,
@@ -177,7 +168,6 @@ impl fmt::Display for MemoryReport {
     }
 }
 
-/// A byte count for people.
 struct Bytes(u64);
 
 impl fmt::Display for Bytes {
@@ -191,7 +181,6 @@ impl fmt::Display for Bytes {
     }
 }
 
-/// Buffers of one usage on one device.
 #[derive(Debug)]
 pub(crate) struct Pool {
     device: wgpu::Device,
@@ -200,19 +189,17 @@ pub(crate) struct Pool {
     usage: wgpu::BufferUsages,
     max_bytes: u64,
     batches: Arc<Batches>,
-    /// Disables rounding up of sizes, except for alignment.
+    /// Disables rounding up, except for alignment.
     exact: bool,
-    /// Bytes of destroyed buffers that submitted work may still use.
+    /// Bytes destroyed, but maybe still in use by submitted work.
     freed: Arc<AtomicU64>,
     state: Mutex<PoolState>,
 }
 
-/// State shared by a device's pools and its recorder.
 #[derive(Debug)]
 pub(crate) struct Batches {
-    /// Number of the batch being recorded.
     pub(crate) open: AtomicU64,
-    /// Ids of destroyed buffers that bind groups may still name.
+    /// Destroyed buffers that bind groups may still name.
     pub(crate) destroyed: Mutex<Vec<u64>>,
 }
 
@@ -224,10 +211,10 @@ impl Default for Batches {
 
 #[derive(Debug, Default)]
 struct PoolState {
-    /// Buffers for reuse, the most recently returned last.
+    /// Most recently returned last.
     idle: Vec<Storage>,
     report: MemoryReport,
-    /// Restricts reuse to buffers of the same class.
+    /// Restricts reuse to the same class.
     exact: bool,
 }
 
@@ -243,16 +230,15 @@ impl PoolState {
         self.report.live_buffers -= 1;
     }
 
-    /// Limit of held bytes if `live` of them are in use.
     fn limit(&self, live: u64) -> u64 {
         let limit = 2 * self.report.peak_bytes.max(live) + IDLE_FLOOR;
         limit.min(self.report.budget_bytes.unwrap_or(u64::MAX))
     }
 
-    /// Takes an idle buffer that `fits` accepts: of the class, or, if much memory is idle, of up to twice the bytes.
-    /// Programs with ever changing sizes then settle on their existing buffers.
+    /// Takes an idle buffer that `fits` accepts: of the class, or, if much memory is idle, up to twice as large, so
+    /// that programs with changing sizes reuse theirs.
     fn reuse(&mut self, class: u64, fits: impl Fn(&Storage) -> bool) -> Option<Storage> {
-        // The most recent one is likely to be in caches.
+        // The most recent one is likely in caches.
         let same = self.idle.iter().rposition(|storage| storage.bytes == class && fits(storage));
         let index = same.or_else(|| {
             let allowed = class..=self.largest_substitute(class);
@@ -267,7 +253,6 @@ impl PoolState {
         Some(storage)
     }
 
-    /// Size of the largest buffer that may replace one of a class.
     fn largest_substitute(&self, class: u64) -> u64 {
         let MemoryReport { live_bytes, idle_bytes, budget_bytes, .. } = self.report;
         let few = live_bytes + idle_bytes + class <= self.limit(live_bytes + class) / 2;
@@ -275,7 +260,7 @@ impl PoolState {
         if few || self.exact || class == EMPTY { 0 } else { within.min(2 * class) }
     }
 
-    /// Removes the least recently returned buffers until at most `bytes` are idle, except those in batch `open`.
+    /// Removes the least recently returned buffers, except those in batch `open`, until at most `bytes` are idle.
     fn evict(&mut self, bytes: u64, open: u64) -> Vec<Storage> {
         let mut excess = self.report.idle_bytes.saturating_sub(bytes);
         let goes = |storage: &mut Storage| {
@@ -290,23 +275,18 @@ impl PoolState {
     }
 }
 
-/// Initial content of a new buffer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Start {
-    /// Zeros (all buffers that wgpu creates).
     Zeroed,
-    /// Mapped, so that the host can write first.
     Mapped,
 }
 
-/// Idle memory that is always allowed, however small the peak.
+/// Idle memory allowed however small the peak.
 const IDLE_FLOOR: u64 = 64 << 20;
 
-/// The class of empty tensors only: kernels read 0 from them, whatever the memory held. It has room for any element,
-/// and is no multiple of 16, unlike all other classes.
+/// Class of empty tensors only, from which kernels read 0. It has room for any element, and is no multiple of 16.
 pub(crate) const EMPTY: u64 = 20;
 
-/// Submits the open batch, so that its buffers can be freed.
 pub(crate) type Submit<'a> = &'a mut dyn FnMut();
 
 impl Pool {
@@ -337,12 +317,10 @@ impl Pool {
         })
     }
 
-    /// Wraps storage of this pool so that it returns on drop.
     pub(crate) fn lease(self: &Arc<Self>, storage: Storage) -> Arc<Lease> {
         self.wrap(storage, true)
     }
 
-    /// Like [`lease`](Self::lease), for values of a captured launch.
     pub(crate) fn lease_for_later(self: &Arc<Self>, storage: Storage) -> Arc<Lease> {
         self.wrap(storage, false)
     }
@@ -358,7 +336,7 @@ impl Pool {
         })
     }
 
-    /// Takes at least `bytes` bytes of storage; true for a fresh buffer, which holds zeros.
+    /// Takes storage; true for a fresh buffer, which holds zeros.
     pub(crate) fn take(&self, bytes: u64, submit: Submit<'_>) -> Result<(Storage, bool), Error> {
         let class = self.class(bytes)?;
         {
@@ -375,7 +353,7 @@ impl Pool {
     pub(crate) fn take_idle(&self, bytes: u64, submit: Submit<'_>) -> Result<Option<Storage>, Error> {
         let class = self.class(bytes)?;
         let mut found = self.reuse_submitted(class);
-        // Submitting the open batch may free its buffers for reuse, before a new buffer evicts an idle one.
+        // Submitting may free buffers for reuse, before a new one evicts an idle one.
         if found.is_none() && !self.has_room(class) {
             submit();
             found = self.reuse_submitted(class);
@@ -391,14 +369,12 @@ impl Pool {
         storage
     }
 
-    /// True if a new buffer evicts no other.
     fn has_room(&self, class: u64) -> bool {
         let state = lock(&self.state);
         let live = state.report.live_bytes + class;
         live + state.report.idle_bytes <= state.limit(live)
     }
 
-    /// Creates storage for the host to write.
     pub(crate) fn take_new(&self, bytes: u64, start: Start, submit: Submit<'_>) -> Result<Storage, Error> {
         let class = self.class(bytes)?;
         lock(&self.state).report.requests += 1;
@@ -413,7 +389,6 @@ impl Pool {
         state.idle.push(storage);
     }
 
-    /// Frees all idle buffers that the open batch does not use.
     pub(crate) fn trim(&self) {
         let evicted = lock(&self.state).evict(0, self.open());
         self.destroy(evicted);
@@ -427,7 +402,7 @@ impl Pool {
         MemoryReport { freed_bytes: self.freed.load(Ordering::Relaxed), ..lock(&self.state).report }
     }
 
-    /// The size of the buffers that hold `bytes`.
+    /// Size of the buffer for `bytes`.
     ///
     /// # Errors
     /// [`Error::TooLarge`].
@@ -443,7 +418,6 @@ impl Pool {
         Ok(if self.exact { exact_class(bytes) } else { size_class(bytes).min(self.max_bytes) })
     }
 
-    /// Creates a buffer within the budget; frees idle ones if memory is short.
     fn create(&self, class: u64, start: Start, submit: Submit<'_>) -> Result<Storage, Error> {
         self.reserve(class, submit)?;
         let mut made = self.create_buffer(class, start);
@@ -471,12 +445,12 @@ impl Pool {
         }
     }
 
-    /// Counts a new buffer as live, and frees idle ones if the total exceeds the limit.
+    /// Counts a new buffer as live; frees idle ones above the limit.
     fn reserve(&self, class: u64, submit: Submit<'_>) -> Result<(), Error> {
         if self.try_reserve(class, false)? {
             return Ok(());
         }
-        // Buffers of the open batch can be freed only after it is submitted and done.
+        // Buffers of the open batch can be freed only after it is done.
         submit();
         if self.try_reserve(class, false)? {
             return Ok(());
@@ -486,7 +460,7 @@ impl Pool {
         self.try_reserve(class, true).map(drop)
     }
 
-    /// Tries to [`reserve`](Self::reserve); fails if the total still exceeds the limit, unless `always`.
+    /// Fails if the total still exceeds the limit, unless `always`.
     fn try_reserve(&self, class: u64, always: bool) -> Result<bool, Error> {
         let mut state = lock(&self.state);
         let live = state.report.live_bytes + class;
@@ -504,7 +478,7 @@ impl Pool {
         Ok(done)
     }
 
-    /// Destroys buffers that the open batch does not use: their memory returns when submitted work is done.
+    /// Destroys buffers outside of the open batch; memory returns after submitted work.
     fn destroy(&self, storages: Vec<Storage>) {
         if storages.is_empty() {
             return;
@@ -519,7 +493,7 @@ impl Pool {
         });
     }
 
-    /// Waits for all submitted work, which returns freed memory to the driver.
+    /// Waits for submitted work, which returns freed memory to the driver.
     fn wait(&self) {
         crate::context::poll::poll(&self.device, wgpu::PollType::wait_indefinitely());
     }
@@ -536,7 +510,7 @@ impl Pool {
     }
 }
 
-/// The size of the buffer for `bytes`: steps of a quarter of a power of two, multiples of 16.
+/// Buffer size: steps of a quarter of a power of two, multiples of 16.
 fn size_class(bytes: u64) -> u64 {
     if bytes == 0 {
         return EMPTY;
@@ -546,7 +520,7 @@ fn size_class(bytes: u64) -> u64 {
     bytes.next_multiple_of(step.max(16))
 }
 
-/// The smallest size that shaders can bind as vectors.
+/// Smallest size that shaders can bind as vectors.
 fn exact_class(bytes: u64) -> u64 {
     if bytes == 0 { EMPTY } else { bytes.next_multiple_of(16) }
 }

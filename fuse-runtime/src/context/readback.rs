@@ -1,7 +1,7 @@
 //! Readback of storage, and waits for the GPU.
 //!
-//! A readback records a copy to a staging buffer, submits, and maps that buffer. Blocking readbacks poll until it is
-//! mapped. Awaited ones are woken by the map's callback, which `poller` runs.
+//! A readback copies to a staging buffer, submits, and maps that buffer. Blocking ones poll; awaited ones are woken by
+//! the map's callback, which `poller` runs.
 
 use std::{
     future::Future,
@@ -16,7 +16,6 @@ use crate::context::browser::wake::{MOMENT, WHILE, hurry, patience, until};
 use crate::context::poll::poll;
 use crate::context::{Context, error::Error, lock::lock, pool::Storage};
 
-/// Decodes the first `bytes` bytes of `storage`, blocking this thread.
 #[cfg(not(target_arch = "wasm32"))]
 pub(crate) fn read_blocking<R>(
     context: &Context,
@@ -33,7 +32,6 @@ pub(crate) fn read_blocking<R>(
     }
 }
 
-/// Decodes the first `bytes` bytes of `storage` once they are there.
 pub(crate) async fn read<R>(
     context: &Context,
     storage: &Storage,
@@ -51,7 +49,7 @@ pub(crate) async fn read<R>(
     }
 }
 
-/// Resolves when the work up to `submission` is done; in browsers, also the compilation of all pipelines.
+/// Resolves when work up to `submission` is done; in browsers, also the compilation of all pipelines.
 pub(crate) async fn done(context: &Context, submission: Option<wgpu::SubmissionIndex>) {
     let answer = Arc::<Answer>::default();
     let shared = Arc::clone(&answer);
@@ -61,7 +59,6 @@ pub(crate) async fn done(context: &Context, submission: Option<wgpu::SubmissionI
     until(|| !context.fault.is_awaited()).await;
 }
 
-/// A staging buffer about to be mapped.
 struct Pending<'a> {
     context: &'a Context,
     staging: Storage,
@@ -71,19 +68,16 @@ struct Pending<'a> {
     answer: Arc<Answer>,
 }
 
-/// Result of a callback, of a map or of finished work.
 #[derive(Default)]
 struct Answer {
     state: Mutex<AnswerState>,
-    /// Notified by the callback.
     changed: Condvar,
 }
 
 #[derive(Default)]
 struct AnswerState {
-    /// True if it worked; `None` before the callback.
+    /// Success; `None` before the callback.
     worked: Option<bool>,
-    /// The task to wake.
     waker: Option<Waker>,
 }
 
@@ -105,14 +99,14 @@ impl Answer {
         lock(&self.state).worked
     }
 
-    /// Resolves when the callback has run, which the poller does when `submission` is done.
+    /// The poller runs the callback when `submission` is done.
     #[cfg(not(target_arch = "wasm32"))]
     fn given(&self, context: &Context, submission: Option<wgpu::SubmissionIndex>) -> Given<'_> {
         context.poller.wake_after((&context.wgpu, &context.fault), submission);
         Given(self)
     }
 
-    /// Resolves when the callback has run; browsers run it, but not always soon.
+    /// Browsers run the callback, not always soon.
     #[cfg(target_arch = "wasm32")]
     fn given<'a>(self: &'a Arc<Self>, context: &Context, _: Option<wgpu::SubmissionIndex>) -> Given<'a> {
         let answer = Arc::clone(self);
@@ -140,7 +134,6 @@ impl<'a> Pending<'a> {
         Ok(Some(Self { context, staging, bytes, submission, answer }))
     }
 
-    /// Resolves when the browser has reported what belongs to the answer.
     #[cfg(target_arch = "wasm32")]
     async fn explained(&self) {
         let fault = &self.context.fault;
@@ -150,8 +143,7 @@ impl<'a> Pending<'a> {
         }
     }
 
-    /// Waits for the GPU, then for the callback. If another thread polls at the same time, that thread may run it,
-    /// shortly after this thread's poll returns.
+    /// Waits for the GPU, then for the callback: another polling thread may run it shortly after this poll returns.
     #[cfg(not(target_arch = "wasm32"))]
     fn wait(&self) {
         use std::time::{Duration, Instant};
@@ -160,7 +152,7 @@ impl<'a> Pending<'a> {
         if !poll(&context.wgpu, wgpu::PollType::Wait { submission_index: self.submission.clone(), timeout: None }) {
             context.fault.lose("the driver failed while waiting for the GPU".into());
         }
-        // Long enough for any thread to be scheduled; without a bound, a defect of the driver would hang the program.
+        // Long enough for any thread to be scheduled; bounded, because a driver's defect must not hang the program.
         let deadline = Instant::now() + Duration::from_secs(10);
         while self.answer.worked().is_none() && Instant::now() < deadline {
             poll(&context.wgpu, wgpu::PollType::Poll);
@@ -177,7 +169,7 @@ impl<'a> Pending<'a> {
         let decoded =
             if mapped { self.staging.buffer.get_mapped_range(..self.bytes.next_multiple_of(4)).ok() } else { None }
                 .map(|view| decode(&view[..self.bytes as usize]));
-        // An error of earlier work is the better message, and its values would be wrong.
+        // An error of earlier work is the better message, and invalidates the values.
         context.fault.check()?;
         match decoded {
             Some(decoded) => {
@@ -191,7 +183,6 @@ impl<'a> Pending<'a> {
     }
 }
 
-/// Resolves when the callback has run.
 struct Given<'a>(&'a Answer);
 
 impl Future for Given<'_> {

@@ -1,8 +1,7 @@
 //! [`Recorder`]: one open encoder with one open compute pass, submitted in batches.
 //!
-//! Input: steps of launch plans with their buffers. Output: submissions, in the order of recording. Uniform blocks
-//! gather in host memory and are written to one arena right before their batch is submitted. Queue writes run between
-//! batches, so the arena needs no copies.
+//! Uniform blocks gather on the host and are written to one arena right before submission. Queue writes run between
+//! batches: the arena needs no copies.
 //!
 //! Invariant: buffers of a batch carry its number (see `pool`). Not here: plans (`plan`).
 
@@ -20,26 +19,23 @@ use crate::context::{
     timestamps::Log,
 };
 
-/// Bytes of the uniform arena: more than a usual batch needs.
+/// Uniform arena: more than a usual batch needs.
 const ARENA_BYTES: u64 = 256 << 10;
 
-/// Dispatches of a batch. Native batches start short, so that an idle GPU gets work soon, and double up to the longest.
-/// In browsers, where a submission costs as much as dozens of dispatches, all have the longest length.
+/// Native batches start short, to give an idle GPU work soon, and double up to the longest. In browsers, a submission
+/// costs as much as dozens of dispatches.
 const SHORTEST_BATCH: u32 = if cfg!(target_arch = "wasm32") { LONGEST_BATCH } else { 8 };
 const LONGEST_BATCH: u32 = 128;
 
-/// A bound dispatch of a sequence.
 pub(crate) struct Bound<'a> {
     pub(crate) step: &'a Step,
     pub(crate) group: &'a wgpu::BindGroup,
-    /// Offset of its uniform block, if it has one.
     pub(crate) offset: Option<u32>,
 }
 
-/// A step of a replayed sequence.
 pub(crate) enum Replayed<'a> {
     Dispatch(Bound<'a>),
-    /// A copy of `bytes` bytes, a multiple of 4.
+    /// A multiple of 4 bytes.
     Copy {
         from: &'a Storage,
         to: &'a Storage,
@@ -47,12 +43,11 @@ pub(crate) enum Replayed<'a> {
     },
 }
 
-/// The open batch of a device, behind a mutex.
 pub(crate) struct Recorder {
     // Before the encoder: a pass ends when dropped, which must happen first.
     pass: Option<wgpu::ComputePass<'static>>,
     encoder: Option<wgpu::CommandEncoder>,
-    /// Id of the pipeline set in the open pass; 0 for none.
+    /// Set in the open pass; 0 for none.
     pipeline: u64,
     uniforms: Vec<u8>,
     arena: wgpu::Buffer,
@@ -61,7 +56,7 @@ pub(crate) struct Recorder {
     dispatches: u32,
     batch_length: u32,
     batches: Arc<Batches>,
-    /// Temporaries of the launch being recorded; kept here so that launches allocate no list.
+    /// A launch's temporaries, kept so that launches allocate no list.
     pub(crate) temporaries: Vec<Option<Storage>>,
     pub(crate) log: Option<Log>,
     checks: Option<SharedChecks>,
@@ -104,7 +99,7 @@ impl Recorder {
         })
     }
 
-    /// Records one dispatch. `scalar` returns the bits of a host scalar by parameter.
+    /// Records a dispatch; `scalar` returns a host scalar's bits by parameter.
     pub(crate) fn dispatch(&mut self, step: &Step, buffers: &Buffers<'_>, scalar: impl Fn(u16) -> u32) {
         if self.dispatches >= self.batch_length || !self.has_room(step.pipeline.layout.uniform_bytes) {
             self.flush_full();
@@ -119,7 +114,7 @@ impl Recorder {
         self.dispatches += 1;
     }
 
-    /// Records bound dispatches and copies. `mark` marks the buffers of dispatches as used in a batch.
+    /// Records a replay; `mark` marks buffers of dispatches as used in a batch.
     pub(crate) fn replay<'a>(&mut self, recorded: impl Iterator<Item = Replayed<'a>>, mark: impl Fn(u64)) {
         let mut marked = 0;
         for recorded in recorded {
@@ -150,8 +145,8 @@ impl Recorder {
         self.outside_pass().clear_buffer(&storage.buffer, 0, None);
     }
 
-    /// With checked shaders, fills new memory with bits that are no number, no index and no truth value. Skips empty
-    /// tensors, which nobody writes.
+    /// With checked shaders, fills new memory, except of empty tensors, with bits that are no number, index or truth
+    /// value.
     pub(crate) fn poison(&mut self, storage: &Storage) {
         if self.checks.is_some() && storage.bytes != EMPTY {
             // Queue writes run before the open batch, which may use the memory.
@@ -167,21 +162,19 @@ impl Recorder {
         self.outside_pass().copy_buffer_to_buffer(&from.buffer, 0, &to.buffer, 0, bytes);
     }
 
-    /// The encoder, after closing the pass.
     pub(crate) fn outside_pass(&mut self) -> &mut wgpu::CommandEncoder {
         self.close_pass();
         let device = &self.device;
         self.encoder.get_or_insert_with(|| device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default()))
     }
 
-    /// Submits recorded work and returns its index, if there was any. The next batch starts short, because the caller
-    /// is about to wait.
+    /// Submits recorded work. The next batch starts short: the caller is about to wait.
     pub(crate) fn flush(&mut self) -> Option<wgpu::SubmissionIndex> {
         self.batch_length = SHORTEST_BATCH;
         self.submit()
     }
 
-    /// Submits recorded work if it uses `storage`, so that a host write comes after it.
+    /// Submits work that uses `storage`, so that a host write comes after it.
     pub(crate) fn flush_uses(&mut self, storage: &Storage) {
         if storage.last_batch() >= self.open_batch() {
             self.submit();
@@ -221,7 +214,7 @@ impl Recorder {
         self.uniforms.len() as u64 + bytes <= ARENA_BYTES
     }
 
-    /// Opens a pass: the shared one, or, when profiling, one with timestamps for this step alone.
+    /// The shared pass or, when profiling, one with timestamps for this step.
     fn open_pass(&mut self, step: &Step) {
         if self.log.as_ref().is_some_and(|log| !log.shares_passes) {
             self.close_pass();
@@ -250,8 +243,7 @@ pub(crate) fn uniform_alignment(limits: &Limits) -> usize {
     limits.uniform_alignment.max(16) as usize
 }
 
-/// Appends the uniform block of `step`, with the bits of host scalars by parameter, and aligns the end. Returns the
-/// block's offset, if there is one.
+/// Appends the aligned uniform block of `step`; returns its offset.
 pub(crate) fn push_uniforms(
     uniforms: &mut Vec<u8>,
     alignment: usize,
@@ -272,7 +264,7 @@ pub(crate) fn push_uniforms(
     Some(start as u32)
 }
 
-/// Encodes a dispatch. `pipeline` is the id of the pipeline that is set.
+/// Encodes a dispatch; `pipeline` is the id of the set one.
 fn encode(pass: &mut wgpu::ComputePass<'_>, pipeline: &mut u64, bound: &Bound<'_>) {
     let Bound { step, group, offset } = bound;
     if *pipeline != step.pipeline.id {

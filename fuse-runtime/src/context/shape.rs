@@ -9,7 +9,7 @@ use crate::context::error::Error;
 /// The largest rank of a tensor.
 pub const MAX_RANK: usize = 6;
 
-/// The dimensions of a tensor, outermost first. Invariant: dimensions past the rank are 0.
+/// Dimensions of a tensor, outermost first. Invariant: dimensions past the rank are 0.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Shape {
     rank: u8,
@@ -17,7 +17,6 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The shape of a single number.
     pub(crate) const SCALAR: Self = Self { rank: 0, dims: [0; MAX_RANK] };
 
     /// Makes a shape.
@@ -38,23 +37,22 @@ impl Shape {
         Ok(shape)
     }
 
-    /// The number of elements, if it fits 64 bits.
+    /// Number of elements, if it fits 64 bits.
     pub fn elements(&self) -> Option<u64> {
-        // One zero makes the product zero, however large the other dimensions are.
+        // One zero makes the product zero, however large other dimensions are.
         if self.contains(&0) {
             return Some(0);
         }
         self.iter().try_fold(1u64, |product, &dim| product.checked_mul(dim as u64))
     }
 
-    /// The extent of axis `axis` of `rank` axes; missing outer axes have extent 1.
+    /// The extent of an axis; missing outer ones have 1.
     pub(crate) fn padded(&self, axis: usize, rank: usize) -> usize {
         let missing = rank.saturating_sub(self.len());
         if axis < missing { 1 } else { self[axis - missing] }
     }
 
-    /// The shape with `rank` axes, after adding or dropping outer axes of extent 1. `None` if a dropped axis has
-    /// another extent.
+    /// Adds or drops outer axes of extent 1; `None` if a dropped one is longer.
     pub(crate) fn with_rank(&self, rank: usize) -> Option<Self> {
         let mut dims = [1; MAX_RANK];
         let (from, to) = (self.len(), rank);

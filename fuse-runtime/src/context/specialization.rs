@@ -1,7 +1,7 @@
 //! Specializations: shaders adapted at run time.
 //!
-//! Input: a [`Pass`] and a [`Style`]. Output: the shader for the driver. It differs from the validated shader only by
-//! the [constants](fuse_artifact::constants) at its head, and by constant sizes in place of the uniform block.
+//! Output: a shader that differs from the validated one only by the [constants](fuse_artifact::constants) at its head,
+//! and by constant sizes in place of the uniform block.
 
 use std::{borrow::Cow, collections::HashSet};
 
@@ -12,32 +12,30 @@ use fuse_artifact::{
 
 use crate::context::control_flow::{ControlFlow, UNROLL_FACTORS};
 
-/// Wishes of programs about all shaders of some launches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Style {
-    /// Permission of less exact functions than documented.
+    /// Allows less exact functions than documented.
     pub(crate) fast_math: bool,
-    /// Index checks in shaders.
     pub(crate) bounds_checks: bool,
-    /// Unroll factor of loops; 0 and 1 leave them unchanged.
+    /// 0 and 1 change nothing.
     pub(crate) unroll: u32,
-    /// Form of branches; `None` leaves them unchanged.
+    /// `None` changes nothing.
     pub(crate) control_flow: Option<ControlFlow>,
 }
 
-/// Form of one compiled pass. Equal ones share a pipeline.
+/// Form of a compiled pass. Equal ones share a pipeline.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Specialization {
     style: Style,
-    /// Words of the uniform block, if they are constants.
+    /// Words of the uniform block, if constant.
     sizes: Option<Box<[u32]>>,
-    /// Quantized parameters of the pass whose scales are `f32`.
+    /// Quantized parameters whose scales are `f32`.
     wide: Box<[u16]>,
 }
 
 impl Specialization {
-    /// Specializes `pass` to a style and to quantized parameters `wide` with scales of `f32`. If given, `words` of the
-    /// uniform block become constants, unless launches of equal shapes differ in them.
+    /// Scales of quantized parameters `wide` are `f32`. `words` of the uniform block become constants, unless launches
+    /// of equal shapes differ in them.
     pub(crate) fn new(pass: &Pass, style: Style, words: Option<&[u32]>, wide: &[u16]) -> Self {
         let fast_math = style.fast_math && pass.wgsl.contains(&declaration(FAST_MATH, false));
         let differ = pass.uniforms.iter().any(|uniform| matches!(uniform, Uniform::Scalar { .. }));
@@ -52,17 +50,15 @@ impl Specialization {
         self.style.bounds_checks
     }
 
-    /// True if it is for certain sizes.
     pub(crate) const fn has_sizes(&self) -> bool {
         self.sizes.is_some()
     }
 
-    /// Bytes of the uniform block, a multiple of 16; 0 if there is none.
+    /// Bytes of the uniform block, a multiple of 16; 0 for none.
     pub(crate) fn uniform_bytes(&self, pass: &Pass) -> u64 {
         if self.sizes.is_some() { 0 } else { (pass.uniforms.len() as u64 * 4).next_multiple_of(16) }
     }
 
-    /// The shader of the pass in this specialization.
     pub(crate) fn text<'p>(&self, pass: &'p Pass) -> Cow<'p, str> {
         let mut text = pass.wgsl.text();
         let mut set = |before: String, after: String| text = text.replacen(&before, &after, 1).into();
@@ -84,7 +80,6 @@ impl Specialization {
     }
 }
 
-/// The declaration that chooses a form of branches.
 fn branches(flow: ControlFlow) -> String {
     declaration(SWITCH, flow == ControlFlow::Switch)
 }
@@ -94,21 +89,20 @@ fn quantized(pass: &Pass) -> impl Iterator<Item = u16> {
     pass.bindings.iter().filter_map(|binding| if let Slot::Scales(param) = binding.slot { Some(param) } else { None })
 }
 
-/// Replaces the uniform block by `words`, in a private variable that nothing writes: the driver knows its value, but
-/// naga does not fold it. Folding constants, naga would refuse overflow.
+/// Replaces the uniform block by a private, never written variable: the driver knows its value, but naga does not fold
+/// it, which would refuse overflow.
 fn with_sizes(text: &str, pass: &Pass, words: &[u32]) -> String {
     let literals: Vec<String> = words.iter().map(|word| format!("{word}u")).collect();
     let constant = format!("var<private> p: Params = Params({});", literals.join(", "));
     let text = text.replacen(UNIFORM_BLOCK, &constant, 1);
-    // Workgroups without work return early. naga refuses matrix operations after a return that depends on a private
-    // variable, which is not uniform for it.
+    // naga refuses matrix operations after a return that depends on a private variable: not uniform for it.
     match pass.uniforms.iter().position(|uniform| *uniform == Uniform::Workgroups) {
         Some(word) => text.replace(UNIFORM_WORKGROUPS, &literals[word]),
         None => text,
     }
 }
 
-/// All shaders of a pass that a driver may get, with `words` as constant sizes, for tests.
+/// All shaders that a driver may get, with `words` as constant sizes, for tests.
 pub fn texts(pass: &Pass, words: &[u32]) -> Vec<String> {
     let wide: Vec<u16> = quantized(pass).collect();
     let mut specializations: Vec<Specialization> = vec![Specialization::new(pass, Style::default(), None, &wide)];

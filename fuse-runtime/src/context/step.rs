@@ -9,26 +9,24 @@ use crate::context::{error::Error, label::Label, pipeline::Pipeline};
 pub(crate) struct Step {
     pub(crate) label: Label,
     pub(crate) pipeline: Arc<Pipeline>,
-    /// Buffers of bindings 1 and up; scratch memory is a temporary here.
+    /// Buffers from binding 1, scratch memory as a temporary.
     pub(crate) slots: Box<[Slot]>,
     pub(crate) filled: Filled,
 }
 
-/// Uniform words and grid of a pass.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Filled {
-    /// The uniform block; words of host scalars are 0.
+    /// The uniform block; host scalars are 0.
     pub(crate) words: Vec<u32>,
-    /// Places of host scalars: word and parameter.
+    /// Host scalars: word and parameter.
     pub(crate) scalars: Vec<(u16, u16)>,
     /// Workgroups in x and y.
     pub(crate) grid: [u32; 2],
-    /// Workgroups that have work.
     pub(crate) workgroups: u32,
 }
 
 impl Filled {
-    /// A grid for this number of workgroups, without words. `limit` is the device's limit per dimension.
+    /// A grid without words. `limit` is the device's, per dimension.
     pub(crate) fn new(kernel: &str, workgroups: u32, limit: u32) -> Result<Self, Error> {
         let grid = grid(workgroups, limit);
         if grid[1] > limit {
@@ -43,7 +41,7 @@ impl Filled {
     }
 }
 
-/// Splits `workgroups` into x and y with few idle ones.
+/// Workgroups in x and y, with few idle ones.
 fn grid(workgroups: u32, limit: u32) -> [u32; 2] {
     let y = workgroups.div_ceil(limit.max(1)).max(1);
     [workgroups.div_ceil(y), y]

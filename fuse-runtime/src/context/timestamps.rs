@@ -2,21 +2,19 @@
 
 use crate::context::{label::Label, step::Step};
 
-/// Two timestamps per dispatch, and at most 4096 queries per set.
+/// Two timestamps per dispatch, at most 4096 queries per set.
 pub(crate) const DISPATCHES_PER_SET: usize = 2048;
 
-/// Passes of a profile in progress.
 #[derive(Default)]
 pub(crate) struct Log {
     pub(crate) sets: Vec<wgpu::QuerySet>,
-    /// The first dispatch of each pass.
+    /// First dispatch of each pass.
     pub(crate) dispatches: Vec<(Label, u32)>,
-    /// Lets dispatches share passes, as they do unprofiled.
+    /// Dispatches share passes, as they do unprofiled.
     pub(crate) shares_passes: bool,
 }
 
 impl Log {
-    /// The timestamps of the pass of `step`.
     pub(crate) fn start(&mut self, device: &wgpu::Device, step: &Step) -> Option<wgpu::ComputePassTimestampWrites<'_>> {
         let index = self.dispatches.len() % DISPATCHES_PER_SET;
         if index == 0 {

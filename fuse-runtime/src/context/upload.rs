@@ -1,9 +1,7 @@
 //! Uploads of host data to storage.
 //!
-//! New tensors get their data in one of two ways, both safe against the open batch of commands. A pooled buffer which
-//! that batch does not use is written through the queue, because queue writes run before the open batch and after all
-//! earlier ones. Otherwise a new buffer is created mapped and filled in place; in browsers it is written through the
-//! queue, too.
+//! Two ways are safe against the open batch: the queue writes a pooled buffer outside of it, before that batch and
+//! after earlier ones; otherwise a new buffer is created mapped, in browsers written through the queue.
 
 use std::sync::Arc;
 
@@ -14,11 +12,10 @@ use crate::context::{
     pool::{Lease, Start, Storage, Submit},
 };
 
-/// Content to write.
 #[derive(Clone, Copy)]
 pub(crate) enum Source<'a> {
     Bytes(&'a [u8]),
-    /// This word, repeated to this number of bytes.
+    /// The word, repeated to this number of bytes.
     Repeat([u8; 4], u64),
 }
 
@@ -31,7 +28,7 @@ impl Source<'_> {
     }
 }
 
-/// Allocates storage with the content `source`; bytes up to the next multiple of 4 are zero.
+/// Uploads `source`, padded with zeros to a multiple of 4 bytes.
 pub(crate) fn upload(context: &Context, source: Source<'_>) -> Result<Arc<Lease>, Error> {
     context.fault.check()?;
     let bytes = source.len();
@@ -60,13 +57,13 @@ pub(crate) fn upload(context: &Context, source: Source<'_>) -> Result<Arc<Lease>
     Ok(lease)
 }
 
-/// Replaces the first bytes of `lease`, after the work recorded so far.
+/// Writes `bytes`, after all recorded work.
 pub(crate) fn overwrite(context: &Context, lease: &Lease, bytes: &[u8]) -> Result<(), Error> {
     context.fault.check()?;
     // Counted even if the driver refuses a part.
     lease.count_write();
     if !bytes.is_empty() {
-        // Queue writes run before the open batch, so recorded uses of the buffer must be submitted first.
+        // Queue writes run before the open batch: recorded uses go first.
         lock(&context.recorder).flush_uses(lease.storage());
         write_through_queue(context, lease.storage(), Source::Bytes(bytes))?;
     }
@@ -107,7 +104,7 @@ fn refused(context: &Context) -> Error {
     context.fault.check().err().unwrap_or(fallback)
 }
 
-/// Number of words repeated at once.
+/// Words repeated at once.
 const CHUNK: usize = 16 << 10;
 
 fn fill(mut to: wgpu::WriteOnly<'_, [u8]>, source: Source<'_>) {

@@ -1,6 +1,6 @@
 //! Names of vendors by id.
 
-/// PCI vendor ids, and the ids that Khronos gave to vendors without one.
+/// Ids of PCI, and of Khronos for vendors without one.
 const VENDORS: &[(u32, &str)] = &[
     (0x10de, "NVIDIA"),
     (0x1002, "AMD"),
@@ -14,7 +14,7 @@ const VENDORS: &[(u32, &str)] = &[
     (0x10005, "Mesa"),
 ];
 
-/// The id of a vendor that a browser names; 0 if unknown.
+/// Id of a vendor's name; 0 if unknown.
 #[cfg(any(test, target_arch = "wasm32"))]
 pub(crate) fn vendor_id(name: &str) -> u32 {
     // Dawn's name for Imagination differs.

@@ -1,4 +1,4 @@
-//! Plans by function, shapes and tuning, so that a steady-state launch plans nothing.
+//! Plans by function, shapes and tuning: a steady-state launch plans nothing.
 
 use std::{
     collections::{HashMap, VecDeque},
@@ -18,10 +18,10 @@ use crate::{
     tune::tuning::Applied,
 };
 
-/// Limit of plans, without specialized ones.
+/// Limit of unspecialized plans.
 const MAX_PLANS: usize = 4096;
 
-/// Limit of specialized plans: each has its own pipelines.
+/// Each specialized plan has its own pipelines.
 const MAX_SPECIALIZED: usize = 256;
 
 #[derive(Default)]
@@ -31,19 +31,18 @@ pub(crate) struct PlanCache {
 
 #[derive(Default)]
 struct CacheState {
-    /// By [`hash`]; functions with equal hashes share a list.
+    /// By [`hash`]; equal hashes share a list.
     plans: HashMap<u64, Vec<Arc<LaunchPlan>>>,
-    /// Hashes of specialized plans, oldest first.
+    /// Oldest first.
     specialized: VecDeque<u64>,
     forced: Forced,
 }
 
-/// Overrides of the choice, for tests and tuning.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Forced {
-    /// Set by `Device::force_variant`.
+    /// Of `Device::force_variant`.
     pub(crate) variant: Option<Arc<str>>,
-    /// Set by `Device::force_alternative`.
+    /// Of `Device::force_alternative`.
     pub(crate) alternative: Option<usize>,
 }
 
@@ -55,7 +54,6 @@ impl Forced {
 }
 
 impl PlanCache {
-    /// The plan of `function` for arguments of these shapes, in parameter order.
     pub(crate) fn get<S>(
         &self,
         pipelines: &Pipelines,
@@ -83,19 +81,18 @@ impl PlanCache {
         if pipelines.forget_gone() {
             lock(&self.state).retain(|plan| !plan.function.is_gone());
         }
-        // Planning may compile pipelines: other threads must not wait for that.
+        // Planning may compile pipelines: other threads must not wait.
         let list: Vec<Shape> = shapes.clone().collect();
         let selection = Selection { sizes, ..forced.selection(tuning) };
         let plan = LaunchPlan::new(function, &list, selection, pipelines)?;
         let plan = Arc::new(plan);
         let mut state = lock(&self.state);
-        // A plan made under other overrides must not stay.
         if state.forced == forced {
             if state.plans.len() >= MAX_PLANS {
                 state.retain(|plan| plan.sizes == Sizes::Constant);
             }
             let plans = state.plans.entry(key).or_default();
-            // A specialized plan of another thread stays.
+            // Another thread's specialized plan stays.
             if !plans.iter().any(|plan| is_of(plan) && plan.sizes == Sizes::Constant) {
                 plans.retain(|plan| !is_of(plan));
                 plans.push(Arc::clone(&plan));
@@ -133,7 +130,7 @@ impl CacheState {
         });
     }
 
-    /// Drops the oldest specialized plan: launches of its shapes use general pipelines again.
+    /// Drops the oldest specialized plan: its shapes use general pipelines again.
     fn forget_oldest(&mut self) {
         let Some(key) = self.specialized.pop_front() else { return };
         let Some(plans) = self.plans.get_mut(&key) else { return };
@@ -146,7 +143,7 @@ impl CacheState {
     }
 }
 
-/// Functions are identified by address and, if made at run time, by number.
+/// Identifies functions by address and, if made at run time, by number.
 fn hash(function: &Callable, tuning: u64, shapes: impl Iterator<Item = Shape>) -> u64 {
     let mut hasher = DefaultHasher::new();
     ptr::from_ref::<Function>(function).hash(&mut hasher);

@@ -16,22 +16,20 @@ use crate::{
 
 mod rounds;
 
-/// A legal variant with its split.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Candidate {
     pub(crate) variant: usize,
     pub(crate) split: Split,
-    /// Estimated time in multiply-adds of one compute unit.
+    /// Estimated multiply-adds of one compute unit.
     pub(crate) cost: f64,
 }
 
-/// The candidate of each variant, or the reason why it is not legal.
 pub(crate) fn candidates(kernel: &Kernel, domain: &Domain, info: &DeviceInfo) -> Vec<Result<Candidate, Refusal>> {
     let machine = Machine::of(info);
     (0..kernel.variants.len()).map(|index| candidate(index, kernel, domain, info, &machine)).collect()
 }
 
-/// The best candidate: the first of a pointwise kernel, the cheapest of others; the first among equals.
+/// The first of a pointwise kernel, the cheapest of others.
 pub(crate) fn best(kind: DomainKind, candidates: &[Result<Candidate, Refusal>]) -> Option<Candidate> {
     let mut legal = candidates.iter().flatten().copied();
     match kind {
@@ -43,7 +41,7 @@ pub(crate) fn best(kind: DomainKind, candidates: &[Result<Candidate, Refusal>]) 
     }
 }
 
-/// The error for a kernel without candidates: the refusal of its least demanding variant, the last.
+/// The refusal of the last variant, which demands least.
 pub(crate) fn no_variant(kernel: &Kernel, all: &[Result<Candidate, Refusal>], info: &DeviceInfo) -> Error {
     let what = format!("kernel `{}`", kernel.name);
     match all.last() {
@@ -87,17 +85,16 @@ fn candidate(
     Ok(Candidate { variant: index, split, cost: cost(kernel, kernel.work, variant, domain, split, machine) })
 }
 
-/// Limit of overshoot of loop counters past their end: the reads of a workgroup in a few rounds.
+/// Limit of overshoot of loop counters: the reads of a workgroup in a few rounds.
 const OVERSHOOT: u64 = 1 << 20;
 
-/// Checks that depths, and ends of their parts, fit the 32-bit counters of kernels.
+/// Kernels count to depths and ends of parts in 32 bits.
 fn check_walk(depth: u64) -> Result<(), Refusal> {
     let allowed = u64::from(u32::MAX) - OVERSHOOT;
     if depth <= allowed { Ok(()) } else { Err(Refusal::Limit("32-bit indices along a row or depth", depth, allowed)) }
 }
 
-/// Estimated time of a variant at the sizes of a table's entry, legal or not. For an attention with a window, these
-/// sizes have the keys that a query sees.
+/// Time at a table entry's sizes, legal or not. For windowed attention, the depth is the keys that a query sees.
 pub(crate) fn estimated(kernel: &Kernel, variant: &Variant, domain: &Domain, machine: &Machine) -> f64 {
     let work = Work { window: None, ..kernel.work };
     cost(kernel, work, variant, domain, split(&variant.schedule, domain.contraction(), machine), machine)
@@ -126,7 +123,7 @@ pub(crate) fn scratch_bytes(
     if bytes <= allowed { Ok(bytes) } else { Err(Refusal::Limit("bytes of scratch memory", bytes, allowed)) }
 }
 
-/// The shortest part worth its own workgroup.
+/// Shortest part worth its own workgroup.
 fn shortest_part(schedule: &Schedule) -> u64 {
     match schedule {
         Schedule::Reduction(columns) if columns.is_columns() => u64::from(columns.invocations) * 16,
@@ -136,8 +133,7 @@ fn shortest_part(schedule: &Schedule) -> u64 {
     }
 }
 
-/// Splits the depth into enough parts to occupy the machine, none shorter than [`shortest_part`] if the depth suffices
-/// for two.
+/// Splits the depth to occupy the machine; no part is shorter than [`shortest_part`] if the depth suffices for two.
 pub(crate) fn split(schedule: &Schedule, sizes: Contraction, machine: &Machine) -> Split {
     let [rows, columns, step] = schedule.extents().map(|extent| extent.max(1));
     let tiles = sizes.batch.saturating_mul(sizes.rows.div_ceil(rows)).saturating_mul(sizes.columns.div_ceil(columns));
@@ -156,13 +152,11 @@ pub(crate) fn split(schedule: &Schedule, sizes: Contraction, machine: &Machine) 
 /// Resident invocations of large tiles per unit, limited by registers.
 const LARGE_TILES: u32 = 256;
 
-/// Resident workgroups of a tile per unit, for stream-K schedules.
 fn resident(tile: &Tile) -> u64 {
     u64::from((LARGE_TILES / tile.invocations().max(1)).max(1))
 }
 
-/// Stream-K split for `at_a_time` resident workgroups: rounds of whole tiles, except for the last round and the
-/// remainder, whose depths are shared evenly.
+/// Stream-K: rounds of whole tiles; the last round and the remainder share their depths evenly.
 fn streams(tiles: u64, depth: u64, step: u64, at_a_time: u64) -> Split {
     let whole = match tiles % at_a_time {
         0 => tiles,
@@ -170,12 +164,12 @@ fn streams(tiles: u64, depth: u64, step: u64, at_a_time: u64) -> Split {
     };
     let (shared, steps) = (tiles - whole, depth.div_ceil(step).max(1));
     let share = shared.saturating_mul(steps).div_ceil(at_a_time).max(SHORTEST_SHARE.div_ceil(step)).max(1);
-    // The first and the last of a tile's steps may lie anywhere in a share.
+    // A tile's first and last steps may lie anywhere in a share.
     let parts = (steps + share - 2) / share + 1;
     Split { parts, depth: share.saturating_mul(step), tiles: [whole, shared] }
 }
 
-/// The shortest depth worth its own workgroup.
+/// Shortest depth worth its own workgroup.
 const SHORTEST_SHARE: u64 = 128;
 
 #[cfg(test)]
@@ -229,7 +223,6 @@ mod tests {
             let split = split(&Schedule::Tile(Tile { k, ..Tile::new(32, 32, 32, [4, 4]) }), sizes, &machine);
             assert!(check_walk(split.walked(sizes.depth, 32)).is_err(), "{split:?}");
         }
-        // The last part's end, not only the depth, is a number of kernels.
         assert!(check_walk(u64::from(u32::MAX) - OVERSHOOT).is_ok());
         assert!(check_walk(Split::even(3, 1 << 31).walked(1 << 31, 32)).is_err());
     }

@@ -1,8 +1,7 @@
-//! Shape checks: shapes of arguments against a function, giving the values of its symbols.
+//! Shape checks of arguments, giving the values of a function's symbols.
 //!
-//! Input: a [`Function`] and the shape of every argument; a size argument counts as a shape of one axis. Output:
-//! [`Bound`]. Invariant: after success, every declared dimension equals the argument's, every check holds, and all
-//! results fit the device. Not here: dtypes and devices (`api::launch`), plans.
+//! A size argument counts as one axis. Invariant: after success, declared dimensions equal the arguments', checks hold,
+//! and results fit the device. Not here: dtypes and devices (`api::launch`), plans.
 
 use fuse_artifact::{Check, Function, Param, ParamKind, Relation, Size, SymbolSource, TensorSpec};
 
@@ -11,19 +10,17 @@ use crate::context::{
     shape::{MAX_RANK, Shape, checked_bytes},
 };
 
-/// A function's symbols and shapes with numbers.
 #[derive(Clone, Debug)]
 pub(crate) struct Bound {
-    /// The values of `Function::symbols`.
+    /// Values of `Function::symbols`.
     pub(crate) symbols: Vec<u64>,
-    /// The shapes of `Function::results`.
+    /// Shapes of `Function::results`.
     pub(crate) results: Vec<Shape>,
-    /// The shapes of `Function::temporaries`.
+    /// Shapes of `Function::temporaries`.
     pub(crate) temporaries: Vec<Shape>,
 }
 
-/// Binds `function` to arguments of `shapes` (one per parameter; scalars have rank 0, sizes one axis). `binding_bytes`
-/// is the device's limit of bytes of a tensor.
+/// One shape per parameter: scalars have rank 0, sizes one axis. `binding_bytes` limits a tensor.
 pub(crate) fn bind(function: &Function, shapes: &[Shape], binding_bytes: u64) -> Result<Bound, Error> {
     let context = Context::new(function, shapes)?;
     let symbols = context.symbols()?;
@@ -40,7 +37,7 @@ pub(crate) fn bind(function: &Function, shapes: &[Shape], binding_bytes: u64) ->
     Ok(Bound { symbols, results, temporaries })
 }
 
-/// Describes the first assumption of `function` that these shapes break, if any.
+/// The first assumption that these shapes break, as text.
 pub(crate) fn assumption_that_fails(function: &Function, shapes: &[Shape]) -> Result<Option<String>, Error> {
     if function.assumes.is_empty() {
         return Ok(None);
@@ -66,7 +63,6 @@ fn relation_name(relation: Relation) -> &'static str {
     }
 }
 
-/// The declared shape of a tensor parameter.
 #[derive(Clone, Copy)]
 struct Declared<'a> {
     shape: &'a [Size],
@@ -87,7 +83,6 @@ struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    /// Checks number and ranks of the arguments.
     fn new(function: &'a Function, shapes: &'a [Shape]) -> Result<Self, Error> {
         let context = Self { function, shapes };
         if shapes.len() != function.params.len() {
@@ -110,11 +105,11 @@ impl<'a> Context<'a> {
         self.function.params[param].name.to_string()
     }
 
-    /// Formats a size with the caller's names. For tensors of unknown rank, only axes of the caller's tensors are
-    /// named, by position; a broadcast is named by the operand that decides it. `symbols` has at least those of the
-    /// size.
+    /// Formats a size with the caller's names.
+    ///
+    /// Of tensors of unknown rank, only axes of the caller's tensors are named, by position; of a broadcast, the
+    /// operand that decides it. `symbols` has at least those of the size.
     fn known_text(&self, size: &Size, symbols: &[u64]) -> String {
-        // Symbols depend on earlier ones only.
         let mut names: Vec<String> = Vec::new();
         for symbol in self.function.symbols.iter().take(symbols.len()) {
             let text = |size: &Size| size.display(|id| &names[usize::from(id)]).to_string();
@@ -126,7 +121,7 @@ impl<'a> Context<'a> {
                 SymbolSource::Broadcast(sizes) => {
                     sizes.iter().find(|size| size.eval(symbols) != Some(1)).map_or_else(String::new, text)
                 }
-                // A dimension of a signature has its own name.
+                // Dimensions of a signature have names.
                 SymbolSource::Quotient { .. } if symbol.name.chars().all(|c| c.is_alphanumeric() || c == '_') => {
                     symbol.name.to_string()
                 }
@@ -137,7 +132,7 @@ impl<'a> Context<'a> {
         size.display(|id| &names[usize::from(id)]).to_string()
     }
 
-    /// Name of an axis; empty if the caller's tensor lacks it.
+    /// Empty if the caller's tensor lacks the axis.
     fn axis_name(&self, name: &str, param: usize, axis: usize) -> String {
         match self.spec(param) {
             Some(spec) if spec.padded => {
@@ -149,7 +144,6 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// Tensor parameters with their declared shapes.
     fn tensors(&self) -> impl Iterator<Item = (usize, Declared<'_>)> {
         self.function.params.iter().enumerate().filter_map(|(i, param)| Some((i, declared(param)?)))
     }
@@ -253,7 +247,7 @@ impl<'a> Context<'a> {
         })
     }
 
-    /// Formats a relation, for example `` `M` (5) to be at most 4``.
+    /// Formats a relation: `` `M` (5) to be at most 4``.
     fn relation(&self, check: &Check, symbols: &[u64]) -> String {
         let (left, right) = (self.side(&check.left, symbols), self.side(&check.right, symbols));
         format!("{left} to be {} {right}", relation_name(check.relation))

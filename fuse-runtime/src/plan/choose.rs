@@ -1,6 +1,4 @@
-//! Choice of a function's alternative and of its kernels' variants.
-//!
-//! Input: a function, shapes and a [`Selection`]. Output: the forced choice, else that of tables and the cost model.
+//! Choice of a function's alternative and its kernels' variants: forced, else by tables and the cost model.
 
 use fuse_artifact::Function;
 
@@ -42,9 +40,9 @@ pub(crate) fn selected<'f>(
     }
 }
 
-/// The first alternative in a table's entry about exactly this function and these sizes.
+/// The first one in an entry about exactly this function and these sizes.
 fn tabled<'f>(function: &'f Function, shapes: &[Shape], tuning: &Applied) -> Result<Option<Selected<'f>>, Error> {
-    // Entries about whole functions are rare, and fingerprints cost time.
+    // Such entries are rare, and fingerprints cost time.
     let prefix = plan_prefix(function);
     let mut tables = tuning.tables.iter().filter(|table| table.has_class(&prefix));
     let Some(first) = tables.next() else { return Ok(None) };
@@ -56,7 +54,6 @@ fn tabled<'f>(function: &'f Function, shapes: &[Shape], tuning: &Applied) -> Res
     Ok(entry.and_then(|entry| entry.schedules.iter().find_map(wanted)))
 }
 
-/// The key of a whole function in tables.
 pub(crate) fn plan_key(function: &Function, shapes: &[Shape], info: &DeviceInfo) -> Result<Key, Error> {
     Ok(Key::of_plan(function, &bind(function, shapes, info.limits.binding_bytes)?.symbols))
 }
@@ -90,7 +87,7 @@ pub(crate) fn choose(
     }
 }
 
-/// Legal variants of every kernel for these shapes, in the alternative that runs.
+/// Legal variants in the alternative that runs.
 pub(crate) fn legal_variants(
     function: &'static Function,
     shapes: &[Shape],
@@ -107,7 +104,7 @@ pub(crate) fn legal_variants(
     Ok(selected(function, shapes, selection)?.kernels.into_iter().map(of_kernel).collect())
 }
 
-/// Indices of the alternatives that can run for these shapes; 0 is the function itself.
+/// Indices of alternatives that can run; 0 is the function itself.
 pub(crate) fn usable_alternatives(
     function: &Function,
     shapes: &[Shape],

@@ -4,22 +4,19 @@ use fuse_artifact::{Function, Kernel};
 
 use crate::plan::{candidates::Candidate, check::Bound, domain::Domain, key::Key, require::Refusal};
 
-/// An alternative that can run, with numbers.
 pub(crate) struct Selected<'f> {
-    /// 0 is the function itself, `n + 1` is entry `n` of [`Function::alternatives`].
+    /// 0 is the function itself, `n + 1` entry `n` of [`Function::alternatives`].
     pub(crate) index: usize,
     pub(crate) function: &'f Function,
     pub(crate) bound: Bound,
     pub(crate) kernels: Vec<Considered<'f>>,
-    /// Estimated time in multiply-adds of one compute unit.
+    /// Estimated multiply-adds of one compute unit.
     pub(crate) cost: f64,
 }
 
-/// A kernel with the inputs of its choice.
 pub(crate) struct Considered<'f> {
     pub(crate) kernel: &'f Kernel,
     pub(crate) domain: Domain,
-    /// By variant.
     pub(crate) candidates: Vec<Result<Candidate, Refusal>>,
 }
 

@@ -1,8 +1,7 @@
 //! Estimated times of variants: a small model of an adapter, the only place that knows about speed.
 //!
-//! Input: a legal variant, a domain, a [`Machine`]. Output: an estimated time, in multiply-adds of one compute unit for
-//! every kind of kernel, so that variants and whole functions compare. The model is a prior; comments at its numbers
-//! say what they were fitted to. Figures of machines are data (`context::hardware`).
+//! Output: time in multiply-adds of one compute unit, comparable among variants and whole functions. The model is a
+//! prior; comments say what its numbers were fitted to. Machine figures are data (`context::hardware`).
 //!
 //! Not here: legality (`require`), choice (`candidates`).
 
@@ -25,41 +24,37 @@ use crate::{
     tune::order::sort_by,
 };
 
-/// An adapter, as the cost model sees it.
 pub(crate) struct Machine {
-    /// Compute units that run workgroups in parallel.
     pub(crate) units: u64,
     /// Invocations that keep one unit's arithmetic busy.
     busy_invocations: f64,
-    /// Resident invocations of one unit.
+    /// Per unit.
     resident_invocations: f64,
-    /// Workgroup memory of one unit in bytes.
+    /// Per unit.
     workgroup_bytes: f64,
-    /// Bytes in flight that saturate one unit's share of the memory bandwidth.
+    /// Bytes that saturate one unit's share of the memory bandwidth.
     bytes_in_flight: f64,
-    /// Bytes of the cache shared by all units.
     cache_bytes: f64,
     /// Multiply-adds of the whole machine per byte moved.
     work_per_byte: f64,
     /// Multiply-adds of one unit per microsecond.
     work_per_microsecond: f64,
-    /// Multiply-adds of one unit during the start of a dispatch.
+    /// Multiply-adds of one unit during a dispatch's start.
     launch_work: f64,
-    /// Multiply-adds of one unit while a workgroup waits at a barrier.
+    /// Multiply-adds of one unit during a barrier.
     barrier_work: f64,
-    /// Part of a unit's peak arithmetic that products reach without workgroup memory, in the unit of tiles that use it.
+    /// Part of a unit's peak without workgroup memory, relative to tiles that use it.
     unstaged: f64,
 }
 
 impl Machine {
-    /// The model of a device.
     pub(crate) fn of(info: &DeviceInfo) -> Self {
         Self::new(hardware(info), info.kind)
     }
 
     fn new(hardware: Hardware, kind: AdapterKind) -> Self {
         let [units, work, bytes] = [hardware.units, hardware.multiply_adds, hardware.bytes].map(f64::from);
-        // Processors wait for memory, and run one invocation after the other.
+        // Processors wait for memory, and run invocations sequentially.
         let processor = kind == AdapterKind::Software;
         let of_gpu = |number: f64| if processor { 1.0 } else { number };
         Self {
@@ -77,26 +72,23 @@ impl Machine {
         }
     }
 
-    /// Multiply-adds of one unit per microsecond, to convert costs to times.
     pub(crate) fn work_per_microsecond(&self) -> f64 {
         self.work_per_microsecond
     }
 
-    /// Resident workgroups of `threads` invocations per unit.
     fn resident(&self, threads: f64) -> f64 {
         (self.resident_invocations / threads).floor().max(1.0)
     }
 
-    /// Resident workgroups of a pass per unit.
     fn resident_workgroups(&self, pass: &Pass) -> f64 {
         let by_memory = (self.workgroup_bytes / f64::from(pass.workgroup_bytes.max(1))).floor().max(1.0);
         self.resident(f64::from(pass.workgroup_size.max(1))).min(by_memory)
     }
 
-    /// Time to move `bytes` of device memory, by `workgroups` that each request `in_flight` bytes before they wait.
+    /// Time in which `workgroups`, with `in_flight` bytes requested each, move `bytes`.
     fn memory(&self, bytes: f64, workgroups: f64, in_flight: f64) -> f64 {
         let units = self.units as f64;
-        // Empty domains are estimated, too, although nothing runs.
+        // Empty domains are estimated, too.
         let asked = workgroups.max(1.0) * in_flight.max(1.0);
         let streams = (asked / units / self.bytes_in_flight).min(1.0);
         bytes * self.work_per_byte / units / streams
@@ -104,17 +96,15 @@ impl Machine {
 }
 
 impl Contraction {
-    /// Elements of the result, as a float: products of hypothetical sizes need not fit integers.
+    /// Elements as a float: products of hypothetical sizes need not fit integers.
     pub(crate) const fn outputs(&self) -> f64 {
         self.batch as f64 * self.rows as f64 * self.columns as f64
     }
 
-    /// Elements of the left operand.
     pub(crate) const fn left(&self) -> f64 {
         self.batch as f64 * self.rows as f64 * self.depth as f64
     }
 
-    /// Elements of a right operand.
     pub(crate) const fn right(&self) -> f64 {
         self.batch as f64 * self.depth as f64 * self.columns as f64
     }
@@ -123,22 +113,20 @@ impl Contraction {
 /// Part of re-read bytes that costs time: caches serve the rest.
 const REREAD_PART: f64 = 0.3;
 
-/// Cost of a dispatch that waits for the one before, in dispatches: the machine drains first.
+/// A dependent dispatch costs more dispatches: the machine drains first.
 const DEPENDENT_LAUNCH: f64 = 2.0;
 
-/// Cost of recording a dispatch, in dispatches: a program that waits for its result waits for the host, too.
+/// Recording cost in dispatches: a program that waits for its result waits for the host, too.
 const RECORDING: f64 = 1.0;
 
-/// Memory latency in microseconds: on an NVIDIA H200, 16 KiB in flight saturate a unit's share of the bandwidth.
+/// Memory latency in microseconds: 16 KiB in flight saturate a unit's bandwidth share on an NVIDIA H200.
 const LATENCY: f64 = 16384.0 / 30000.0;
 
-/// Figures of a device, from tables or by its kind.
 pub(crate) fn hardware(info: &DeviceInfo) -> Hardware {
     info.hardware.unwrap_or(usual(info.kind))
 }
 
-/// Figures of adapters without a table: a mid-range discrete GPU, a large integrated one, a processor with few cores.
-/// Priors.
+/// Priors without a table: a mid-range discrete GPU, a large integrated one, a processor with few cores.
 const fn usual(kind: AdapterKind) -> Hardware {
     match kind {
         AdapterKind::Discrete => Hardware {
@@ -174,7 +162,6 @@ const fn usual(kind: AdapterKind) -> Hardware {
     }
 }
 
-/// Cost of recording a variant's dispatches.
 pub(crate) fn recording(variant: &Variant, machine: &Machine) -> f64 {
     RECORDING * variant.passes.len() as f64 * machine.launch_work
 }
@@ -185,7 +172,7 @@ fn dispatches(passes: usize) -> f64 {
     1.0 + DEPENDENT_LAUNCH * (passes - 1.0) + RECORDING * passes
 }
 
-/// Estimated time of a variant with its dispatches, on an idle machine.
+/// Time with dispatches, on an idle machine.
 pub(crate) fn cost(
     kernel: &Kernel,
     work: Work,
@@ -209,12 +196,11 @@ pub(crate) fn cost(
     }
 }
 
-/// Extra cost of a kernel that follows another one.
 pub(crate) fn dependency(machine: &Machine) -> f64 {
     (DEPENDENT_LAUNCH - 1.0) * machine.launch_work
 }
 
-/// A pointwise kernel moves each element once, and computes meanwhile.
+/// Moves each element once, and computes meanwhile.
 fn pointwise(work: Work, variant: &Variant, domain: &Domain, machine: &Machine) -> f64 {
     let reads: f64 = domain.accesses.iter().map(|access| distinct_bytes(variant, domain, access)).sum();
     let writes = stored_bytes(variant, domain);
@@ -232,8 +218,7 @@ fn pointwise(work: Work, variant: &Variant, domain: &Domain, machine: &Machine) 
     memory.max(arithmetic) + dispatches(variant.passes.len()) * machine.launch_work
 }
 
-/// Cost of an epilogue: its arithmetic, and its traffic besides the first result, which the kernel's own estimate
-/// includes.
+/// Cost of an epilogue: arithmetic, and traffic besides the first result, which the kernel's estimate includes.
 fn epilogue(kernel: &Kernel, variant: &Variant, domain: &Domain, machine: &Machine) -> f64 {
     let stored: Vec<Slot> = stored_slots(variant).map(|(slot, _)| slot).collect();
     let of_output = |access: &&Strides| access.space == Space::Point && !stored.contains(&access.slot);
@@ -244,7 +229,7 @@ fn epilogue(kernel: &Kernel, variant: &Variant, domain: &Domain, machine: &Machi
     ((reads + writes) * machine.work_per_byte + arithmetic) / machine.units as f64
 }
 
-/// Value at `x` of the polyline through the origin and `points`, constant after the last.
+/// The polyline through the origin and `points`, constant after the last.
 fn interpolated(points: &[(f64, f64)], x: f64) -> f64 {
     let mut before = (0.0, 0.0);
     for &(at, value) in points {
@@ -256,7 +241,7 @@ fn interpolated(points: &[(f64, f64)], x: f64) -> f64 {
     before.1
 }
 
-/// Tensors that a variant writes, each once, with bytes per element.
+/// Written tensors, each once, with bytes per element.
 fn stored_slots(variant: &Variant) -> impl Iterator<Item = (Slot, f64)> {
     let mut slots: Vec<(Slot, f64)> = variant
         .passes
@@ -270,18 +255,15 @@ fn stored_slots(variant: &Variant) -> impl Iterator<Item = (Slot, f64)> {
     slots.into_iter()
 }
 
-/// Bytes of results with one element per index of the output.
 fn stored_bytes(variant: &Variant, domain: &Domain) -> f64 {
     stored_slots(variant).map(|(_, bytes)| bytes).sum::<f64>() * domain.count() as f64
 }
 
-/// Bytes of an element that an access reads or writes.
 fn element_bytes(variant: &Variant, slot: Slot) -> f64 {
     let mut bindings = variant.passes.iter().flat_map(|pass| pass.bindings.iter());
     bindings.find(|binding| binding.slot == slot).map_or(4.0, |binding| binding.dtype.bytes() as f64)
 }
 
-/// Bytes of the distinct elements of an access.
 fn distinct_bytes(variant: &Variant, domain: &Domain, access: &Strides) -> f64 {
     let extents = domain.space_extents(access.space);
     let moves = extents.iter().zip(&access.strides).filter(|(_, stride)| **stride != 0);
@@ -381,7 +363,6 @@ mod tests {
         assert_eq!(pointwise(Work { point: 8, ..Work::default() }, &variant, &rows, &machine), expected);
         let long = pointwise(Work { point: 200, ..Work::default() }, &variant, &rows, &machine);
         assert!(long > 2.0 * expected, "arithmetic takes longer than memory: {long}");
-        // A small domain takes little more than its launch.
         let small = pointwise(Work::default(), &variant, &domain(&[64], &[&[1], &[1]]), &machine);
         let launch = dispatches(1) * machine.launch_work;
         assert!(small > launch && small < 1.25 * launch, "{small}");

@@ -1,7 +1,7 @@
 //! [`Domain`]: extents, strides and offsets with numbers, simplified as the artifact's documentation allows.
 //!
-//! Input: a [`Kernel`] and the shapes of its tensors. Output: [`Domain`]. Invariant: every access stays inside its
-//! tensor for all indices of the domain. Kernels run without bounds checks, so their safety depends on this.
+//! Input: a [`Kernel`] and its tensors' shapes. Invariant: every access stays inside its tensor for all indices of the
+//! domain. Kernels run without bounds checks: their safety depends on this.
 
 use fuse_artifact::{Access, DomainKind, Function, Kernel, ParamKind, QuantizedSpec, Schedule, Size, Slot, Space};
 
@@ -15,22 +15,20 @@ pub(crate) struct Domain {
     pub(crate) kind: DomainKind,
     pub(crate) extents: Vec<u64>,
     pub(crate) accesses: Vec<Strides>,
-    /// Number of kept axes of a reduction, which come first; all axes of other domains.
+    /// Kept axes of a reduction, which come first; all of other domains.
     pub(crate) kept: usize,
 }
 
-/// An access with known strides, in elements.
+/// An access with strides in elements.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Strides {
     pub(crate) slot: Slot,
     pub(crate) space: Space,
     pub(crate) offset: u64,
-    /// One per axis of the space.
     pub(crate) strides: Vec<u64>,
 }
 
-/// Rows, columns and depth of a contraction, and the product of its batch axes; for other domains, their counterparts
-/// (see [`Domain::contraction`]).
+/// Sizes of a domain (see [`Domain::contraction`]).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Contraction {
     pub(crate) batch: u64,
@@ -40,7 +38,6 @@ pub(crate) struct Contraction {
 }
 
 impl Domain {
-    /// The domain of `kernel`, simplified unless it is fixed.
     pub(crate) fn new(function: &Function, kernel: &Kernel, params: &[Shape], bound: &Bound) -> Result<Self, Error> {
         let context = Context { function, kernel, params, bound };
         let kind = kernel.domain.kind;
@@ -60,15 +57,15 @@ impl Domain {
         for access in kernel.accesses.iter() {
             domain.accesses.push(context.strides(access, &domain)?);
         }
-        // An empty domain runs nothing, and its strides may be anything.
+        // An empty domain runs nothing: its strides may be anything.
         if !kernel.domain.fixed && domain.count() > 0 {
             domain.simplify(&kernel.accesses);
         }
         Ok(domain)
     }
 
-    /// Output elements: all of a pointwise domain; kept indices of a reduction, which writes results of empty rows,
-    /// too; batch·M·N of a contraction; batch·M·E of an attention or weighted sum.
+    /// Output elements: all of a pointwise domain; kept indices of a reduction (it also writes results of empty rows);
+    /// batch·M·N of a contraction; batch·M·E of an attention or weighted sum.
     pub(crate) fn count(&self) -> u64 {
         let axes = match self.kind {
             DomainKind::Pointwise => &self.extents[..],
@@ -85,8 +82,8 @@ impl Domain {
         product(&self.extents[self.kept..])
     }
 
-    /// The sizes of a contraction. For an attention or weighted sum: queries or rows, columns, keys. For a reduction:
-    /// rows of one column, as deep as a row is long. A pointwise domain counts as one row without depth.
+    /// The sizes of a contraction; queries or rows, columns and keys of an attention or weighted sum. A reduction
+    /// counts as one column of rows as deep as they are long; a pointwise domain as one row without depth.
     pub(crate) fn contraction(&self) -> Contraction {
         match (self.kind, &self.extents[..]) {
             (DomainKind::Contraction { .. }, [batch @ .., rows, columns, depth])
@@ -101,7 +98,7 @@ impl Domain {
         }
     }
 
-    /// Sum of the depths of a weighted sum's products; 0 for other domains.
+    /// Summed depths of a weighted sum's products; 0 for other domains.
     pub(crate) fn product_depths(&self) -> u64 {
         match (self.kind, &self.extents[..]) {
             (DomainKind::WeightedSum, [.., first, second]) => first.saturating_add(*second),
@@ -109,8 +106,8 @@ impl Domain {
         }
     }
 
-    /// The domain of the same kernel at other sizes, in the order of `plan::key`, for estimates. The first of several
-    /// axes takes all of a size. Strides stay, so that repeated elements still repeat. `None` if an axis is missing.
+    /// The domain at other sizes, in the order of `plan::key`, for estimates. A size's first axis takes all of it;
+    /// repeated elements still repeat. `None` if an axis is missing.
     pub(crate) fn at(&self, sizes: &[u64]) -> Option<Self> {
         let lists = match (self.kind, sizes) {
             (DomainKind::Contraction { .. }, &[batch, rows, columns, depth]) => {
@@ -140,14 +137,14 @@ impl Domain {
         Some(Self { extents, ..self.clone() })
     }
 
-    /// Extents that index an access of `space`; empty if the domain has no such space.
+    /// Extents of a space; empty if the domain has no such space.
     pub(crate) fn space_extents(&self, space: Space) -> Vec<u64> {
         space_extents(self.kind, &self.extents, space).unwrap_or_default()
     }
 
-    /// Index in [`Domain::extents`] of axis `axis` of a variant's shader; `None` if the axis was merged or dropped, so
-    /// that its extent is 1. Shaders of pointwise and reduction kernels count the axes that they can index; the axes
-    /// left align with the end (of each part).
+    /// Index in [`Domain::extents`] of a shader's axis; `None` if merged or dropped, with extent 1. Shaders of
+    /// pointwise and reduction kernels count the axes that they can index; the axes left align with the end (of each
+    /// part).
     pub(crate) fn text_axis(&self, schedule: &Schedule, axis: u8) -> Option<usize> {
         let (axis, left) = (usize::from(axis), self.extents.len());
         match (self.kind, schedule) {
@@ -165,23 +162,21 @@ impl Domain {
         }
     }
 
-    /// Simplifies the domain; `texts` are the accesses as in the kernel's shader.
+    /// `texts` are the accesses in the kernel's shader.
     fn simplify(&mut self, texts: &[Access]) {
         match self.kind {
             DomainKind::Pointwise => self.kept = self.merge_axes(0, self.extents.len()),
             DomainKind::Reduction { .. } => {
-                // The reduced axes first, so that the kept ones keep their indices.
+                // Reduced axes first: the kept ones keep their indices.
                 self.merge_axes(self.kept, self.extents.len());
                 self.kept = self.merge_axes(0, self.kept);
             }
             DomainKind::Contraction { .. } => self.fold_batch(texts),
-            // Rows and keys have spaces of their own, and batches are small.
             DomainKind::Attention | DomainKind::WeightedSum => {}
         }
     }
 
-    /// Drops axes of extent 1 among `from..to`, then merges each axis into its inner neighbor where all strides allow.
-    /// Returns the new end.
+    /// Drops axes of extent 1 among `from..to`, then merges axes where all strides allow; returns the new end.
     fn merge_axes(&mut self, from: usize, mut to: usize) -> usize {
         for axis in (from..to).rev() {
             if self.extents[axis] == 1 {
@@ -193,7 +188,7 @@ impl Domain {
             let inner = self.extents[outer + 1];
             let merges = |a: &Strides| a.strides[outer] == a.strides[outer + 1].saturating_mul(inner);
             if self.accesses.iter().all(merges) {
-                // A broadcast may have more elements than fit the number: no variant takes them.
+                // A broadcast may overflow: no variant takes it.
                 self.extents[outer + 1] = self.extents[outer].saturating_mul(inner);
                 self.remove(outer);
                 to -= 1;
@@ -209,9 +204,9 @@ impl Domain {
         }
     }
 
-    /// Folds batch axes into the rows, innermost first, where the right operand is the same for the whole batch. The
-    /// folded axis stays with extent 1, because shaders count axes. Accesses that the shader does not move along rows
-    /// must not move along the batch either.
+    /// Folds batch axes, innermost first, into rows where the whole batch shares the right operand. The folded axis
+    /// keeps extent 1, because shaders count axes. Accesses that the shader does not move along rows must not move
+    /// along the batch.
     fn fold_batch(&mut self, texts: &[Access]) {
         let row_axis = self.extents.len() - 3;
         for batch_axis in (0..row_axis).rev() {
@@ -248,7 +243,6 @@ fn product(extents: &[u64]) -> u64 {
     }
 }
 
-/// Extents that index an access of `space`; `None` if the domain has no such space.
 fn space_extents(kind: DomainKind, extents: &[u64], space: Space) -> Option<Vec<u64>> {
     let (batch, last) = match (kind, extents) {
         (DomainKind::Pointwise | DomainKind::Reduction { .. }, _) => {
@@ -307,8 +301,8 @@ impl Context<'_> {
         if access.axes.len() != extents.len() || !(starts.is_empty() || starts.len() == view.len()) {
             return Err(self.defect("an access that does not fit its domain"));
         }
-        // Values of an empty view do not matter, so any existing place will do. Empty tensors have memory, too
-        // (`context::pool`), and an empty slice at the end of a tensor starts past it.
+        // Any existing place serves an empty view. Empty tensors have memory, too (`context::pool`); an empty slice at
+        // a tensor's end starts past it.
         let exists = !view.contains(&0);
         let steps = if exists { contiguous(&view) } else { vec![0; view.len()] };
         let starts = starts.iter().zip(&view).map(|(start, extent)| *start.min(&extent.saturating_sub(1)));
@@ -328,8 +322,8 @@ impl Context<'_> {
         Ok(strides)
     }
 
-    /// Checks that the highest offset of the domain lies in the tensor, and the whole view, too, in which computed
-    /// coordinates (`gather`) may be anywhere. In an empty view, coordinates or strides are 0 (`Uniform::ViewStride`).
+    /// The domain's highest offset must lie in the tensor, and so must the whole view, where computed coordinates
+    /// (`gather`) may be anywhere. In an empty view, coordinates or strides are 0 (`Uniform::ViewStride`).
     fn check_inside(&self, access: &Strides, extents: &[u64], view: u64, elements: u64) -> Result<(), Error> {
         // Empty rows are not read, but their results are written: accesses that do not move along rows count.
         if extents.iter().zip(&access.strides).any(|(extent, stride)| *extent == 0 && *stride != 0) {
@@ -367,7 +361,6 @@ impl Context<'_> {
         }
     }
 
-    /// Words and groups of a quantized parameter.
     fn quantized_elements(&self, param: u16, spec: &QuantizedSpec) -> Result<[u64; 2], Error> {
         let described = self.params.get(usize::from(param)).ok_or_else(|| self.defect("an argument is missing"))?;
         let [shape @ .., groups, _] = &**described else {
@@ -399,7 +392,7 @@ impl Context<'_> {
     }
 }
 
-/// Strides of a contiguous tensor, 0 for axes of extent 1.
+/// Contiguous strides, 0 for axes of extent 1.
 fn contiguous(view: &[u64]) -> Vec<u64> {
     let mut steps = vec![0; view.len()];
     let mut step = 1u64;

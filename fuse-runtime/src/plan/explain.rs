@@ -19,18 +19,18 @@ use crate::{
     tune::tuning::Applied,
 };
 
-/// Explanation of a launch: the alternative of the function, and for each kernel the simplified domain, the chosen
-/// variant, and every variant's estimate or refusal. `Display` prints it.
+/// Explanation of a launch: the alternative, and each kernel's simplified domain, chosen variant, and all estimates or
+/// refusals.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Explanation {
     /// The function.
     pub function: String,
-    /// The alternative that runs: 0 is the function itself, `n + 1` is entry `n` of [`Function::alternatives`].
+    /// 0 is the function itself, `n + 1` entry `n` of [`Function::alternatives`].
     pub alternative: usize,
-    /// Estimated cost of every alternative, or why it cannot run.
+    /// Estimated costs, or why an alternative cannot run.
     pub alternatives: Vec<Result<f64, String>>,
-    /// Kernels of the alternative that runs, in order.
+    /// Kernels of the chosen alternative, in order.
     pub kernels: Vec<KernelExplanation>,
 }
 
@@ -40,22 +40,22 @@ pub struct Explanation {
 pub struct KernelExplanation {
     /// The kernel.
     pub kernel: String,
-    /// The simplified extents. The last three of a contraction are rows, columns and depth; the last ones of a
-    /// reduction are reduced; the last four of an attention are queries, value columns, keys and depth.
+    /// Simplified extents: last rows, columns and depth of a contraction, reduced axes of a reduction, queries, value
+    /// columns, keys and depth of an attention.
     pub extents: Vec<u64>,
-    /// The chosen variant; `None` if the domain is empty and nothing runs.
+    /// The chosen variant; `None` for an empty domain.
     pub chosen: Option<String>,
-    /// The reason for the choice; `None` if nothing runs.
+    /// Its reason; `None` if nothing runs.
     pub decision: Option<Decision>,
-    /// The kernel's class in tuning tables, for example `contraction f16·f16 depth·outer`.
+    /// Class in tuning tables, for example `contraction f16·f16 depth·outer`.
     pub class: String,
-    /// The kernel's sizes in tuning tables (see [`Entry`](crate::Entry)).
+    /// Sizes in tuning tables (see [`Entry`](crate::Entry)).
     pub sizes: Vec<u64>,
-    /// Workgroups of each dispatch.
+    /// Workgroups per dispatch.
     pub workgroups: Vec<u32>,
-    /// Number of parts of the depth, the row or the keys.
+    /// Parts of the depth, the row or the keys.
     pub splits: u64,
-    /// Estimated cost of every variant (in multiply-adds of one compute unit), or why it cannot run.
+    /// Estimated costs in multiply-adds of one compute unit, or why a variant cannot run.
     pub variants: Vec<(String, Result<f64, String>)>,
 }
 

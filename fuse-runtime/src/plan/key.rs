@@ -1,14 +1,12 @@
-//! [`Key`]: the name of a kernel in tuning tables, its class and its sizes.
+//! [`Key`]: a kernel's class and sizes in tuning tables.
 //!
-//! Within a class, the choice of variants depends on sizes only. A class names the operation, dtypes, memory order of
-//! operands, and fused work. It is computed from the artifact and from numbers of the launch, and equal in all versions
-//! of a program.
+//! Within a class, the choice of variants depends on sizes only. A class names operation, dtypes, operands' memory
+//! order, and fused work, equally in all versions of a program.
 
 use fuse_artifact::{Access, DomainKind, Function, Kernel, Schedule, Slot, Space, Variant};
 
 use crate::{plan::domain::Domain, tune::order::distinct};
 
-/// Name of a kernel in tables.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Key {
     /// For example `contraction f16·f16 depth·outer`.
@@ -18,7 +16,7 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    /// The key of a kernel. `vectors`: true if one of its legal variants uses vector loads.
+    /// `vectors`: a legal variant uses vector loads.
     pub(crate) fn of(kernel: &Kernel, domain: &Domain, vectors: bool) -> Self {
         let mut class = match kernel.domain.kind {
             DomainKind::Pointwise => format!("pointwise {}", dtypes(kernel, Space::Point)),
@@ -32,19 +30,18 @@ impl Key {
         Self { class, sizes: sizes(kernel, domain) }
     }
 
-    /// The key of a whole function, whose entries rank alternatives instead of schedules. `symbols` are the values of
-    /// its dimensions.
+    /// Ranks alternatives. `symbols` are the values of the function's dimensions.
     pub(crate) fn of_plan(function: &Function, symbols: &[u64]) -> Self {
         let class = format!("{}{:016x}", plan_prefix(function), fingerprint(function));
-        // Tables require a size, also of functions without dimensions.
+        // Tables require a size.
         let sizes = if symbols.is_empty() { vec![1] } else { symbols.to_vec() };
         Self { class, sizes }
     }
 }
 
-/// Prefix of the classes of a function's plans.
+/// Class prefix of a function's plans.
 pub(crate) fn plan_prefix(function: &Function) -> String {
-    // Expressions are named by their place (`fuse! at …`), which may move while measurements still hold.
+    // Expressions are named by their place (`fuse! at …`), which may move.
     let name = if function.name.contains(' ') { "expression" } else { &*function.name };
     format!("plan {name} ")
 }
@@ -101,11 +98,11 @@ fn attention(kernel: &Kernel, domain: &Domain) -> String {
     if kernel.work.causal {
         class += " causal";
     }
-    // Schedules are for heads of up to a number of columns, and do not compare across them.
+    // Schedules are for heads up to some width.
     class + &format!(" head {}", head(domain).next_power_of_two().max(SMALLEST_HEAD))
 }
 
-/// The depth of scores or the number of value columns, whichever is larger.
+/// The larger of scores' depth and value columns.
 fn head(domain: &Domain) -> u64 {
     domain.extents.last().copied().unwrap_or(1).max(domain.contraction().columns)
 }
@@ -123,7 +120,7 @@ fn reduction(kernel: &Kernel, axes: usize) -> String {
             other => other,
         }
     );
-    // Split variants have one pass per dependent reduction, and one more.
+    // Split variants have one pass more than dependent reductions.
     let passes = kernel.variants.iter().map(|variant| variant.passes.len()).max().unwrap_or(1);
     if passes > 2 {
         class += &format!(" stages {}", passes - 1);
@@ -134,13 +131,11 @@ fn reduction(kernel: &Kernel, axes: usize) -> String {
     class
 }
 
-/// Reading accesses of a space.
 fn loads(kernel: &Kernel, space: Space) -> impl Iterator<Item = &Access> {
     let written = written(kernel);
     kernel.accesses.iter().filter(move |access| access.space == space && !written.contains(&access.slot))
 }
 
-/// Writing accesses.
 fn results(kernel: &Kernel) -> impl Iterator<Item = &Access> {
     let written = written(kernel);
     kernel.accesses.iter().filter(move |access| written.contains(&access.slot))
@@ -152,7 +147,7 @@ fn written(kernel: &Kernel) -> Vec<Slot> {
     distinct(bindings.filter(|binding| binding.writable).map(|binding| binding.slot))
 }
 
-/// Dtypes read in a space, in alphabetical order, or `none`.
+/// Sorted, or `none`.
 fn dtypes(kernel: &Kernel, space: Space) -> String {
     let bindings =
         || kernel.variants.iter().flat_map(|variant| variant.passes.iter()).flat_map(|pass| pass.bindings.iter());
@@ -161,19 +156,19 @@ fn dtypes(kernel: &Kernel, space: Space) -> String {
     listed(loads(kernel, space).filter_map(dtype))
 }
 
-/// Distinct words in alphabetical order, or `none`.
+/// Sorted, or `none`.
 fn listed<'a>(words: impl Iterator<Item = &'a str>) -> String {
     let words = distinct(words);
     if words.is_empty() { "none".to_owned() } else { words.join("+") }
 }
 
-/// Contiguous axes of the reading accesses of a space: `inner` for the last axis (in reductions, for one of the last
-/// `inner` ones), `outer` for those before, `strided` for neither. Lists all that occur.
+/// Contiguous axes of a space's reads: `inner` for the last (in reductions, one of the last `inner`), `outer` for those
+/// before, `strided` for neither.
 fn directions(kernel: &Kernel, space: Space, inner: usize) -> String {
     named_directions(kernel, space, inner, ["inner", "outer"])
 }
 
-/// Like [`directions`], with other names for the last axis and those before.
+/// [`directions`] with other names for the last axis and those before.
 fn named_directions(kernel: &Kernel, space: Space, inner: usize, [last_axis, before]: [&'static str; 2]) -> String {
     let reduction = space == Space::Point;
     let direction = |access: &Access| {
@@ -188,12 +183,11 @@ fn named_directions(kernel: &Kernel, space: Space, inner: usize, [last_axis, bef
             _ => "strided",
         })
     };
-    // Accesses that are constant along a row have no order there.
+    // Accesses constant along a row have no order there.
     let of_elements = |access: &&Access| !reduction || walks_any(access, inner);
     listed(loads(kernel, space).filter(of_elements).filter_map(direction))
 }
 
-/// True if an access moves along one of the last `axes` axes of its space.
 fn walks_any(access: &Access, axes: usize) -> bool {
     access.axes.iter().rev().take(axes).any(Option::is_some)
 }
@@ -205,14 +199,14 @@ fn sizes(kernel: &Kernel, domain: &Domain) -> Vec<u64> {
         DomainKind::Reduction { .. } => vec![sizes.rows, sizes.depth],
         DomainKind::Contraction { .. } => vec![sizes.batch, sizes.rows, sizes.columns, sizes.depth],
         DomainKind::Attention | DomainKind::WeightedSum => {
-            // A query with a window sees no more keys than that.
+            // A query with a window sees no more keys.
             let keys = kernel.work.window.map_or(sizes.depth, |window| sizes.depth.min(window.into()));
             vec![sizes.batch, sizes.rows, keys, head(domain)]
         }
     }
 }
 
-/// Fingerprint of the kernels of a function and its alternatives: 64-bit FNV-1a, equal in every program.
+/// 64-bit FNV-1a of the kernels of a function and its alternatives, equal in every program.
 fn fingerprint(function: &Function) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     let mut add = |text: &str| {

@@ -23,10 +23,10 @@ use crate::{
     },
 };
 
-/// A launch, ready but for buffers and host scalars.
+/// A launch without buffers and host scalars.
 pub(crate) struct LaunchPlan {
     pub(crate) function: WeakCallable,
-    /// The [`Applied::id`](crate::tune::tuning::Applied::id) of the tuning that chose it.
+    /// [`Applied::id`](crate::tune::tuning::Applied::id) of its tuning.
     pub(crate) tuning: u64,
     pub(crate) params: Box<[Shape]>,
     pub(crate) results: Box<[Shape]>,
@@ -35,15 +35,13 @@ pub(crate) struct LaunchPlan {
     pub(crate) sizes: Sizes,
 }
 
-/// Storage that a launch uses between its steps.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Temporary {
     pub(crate) bytes: u64,
-    /// The first and the last step that bind it; `None` if none does.
+    /// First and last that bind it; `None` if none does.
     pub(crate) steps: Option<(usize, usize)>,
 }
 
-/// Dispatches without pipelines.
 struct Resolved<'a> {
     results: Vec<Shape>,
     temporaries: Vec<Temporary>,
@@ -59,7 +57,7 @@ struct Dispatch<'a> {
 }
 
 impl LaunchPlan {
-    /// Name of the argument or result behind a binding of a step, for messages.
+    /// Name of the argument or result in a binding, for messages.
     pub(crate) fn binding_name(&self, step: usize, binding: usize) -> Option<String> {
         let function = self.function.upgrade()?;
         let name = &function.name;
@@ -72,7 +70,7 @@ impl LaunchPlan {
         }
     }
 
-    /// Keeps the steps of one kernel, for measurements. Results of earlier kernels are then arbitrary.
+    /// Keeps one kernel's steps, for measurements: results of earlier kernels are arbitrary.
     #[cfg(feature = "tune")]
     pub(crate) fn only(mut self, kernel: &str) -> Self {
         self.steps = self.steps.into_iter().filter(|step| step.label.kernel == kernel).collect();
@@ -85,7 +83,6 @@ impl LaunchPlan {
         self
     }
 
-    /// Plans a launch and creates missing pipelines.
     pub(crate) fn new(
         function: &Callable,
         shapes: &[Shape],
@@ -118,7 +115,6 @@ impl LaunchPlan {
 }
 
 impl<'a> Dispatch<'a> {
-    /// The inputs of its pipeline.
     fn pipeline(&self, function: &Function) -> (&'a Pass, Features, Label) {
         let Self { kernel, variant, pass, .. } = *self;
         let label = Label {
@@ -131,7 +127,6 @@ impl<'a> Dispatch<'a> {
     }
 }
 
-/// The inputs of a launch's pipelines.
 pub(crate) fn pipelines<'a>(
     function: &'a Function,
     shapes: &[Shape],
@@ -187,7 +182,7 @@ impl<'a> Resolved<'a> {
         Ok(())
     }
 
-    /// Checks that every binding names an existing tensor.
+    /// Every binding must name an existing tensor.
     fn check_slots(&self, function: &Function, bound: &Bound) -> Result<(), Error> {
         let exists = |slot: &Slot| match *slot {
             Slot::Param(i) => usize::from(i) < function.params.len(),
@@ -219,7 +214,7 @@ impl<'a> Resolved<'a> {
     }
 }
 
-/// Quantized parameters whose scales are `f32`.
+/// Scales are `f32`.
 fn wide_scales(function: &Function, shapes: &[Shape]) -> Vec<u16> {
     let params = function.params.iter().zip(shapes).enumerate();
     let wide = |(_, (param, shape)): &(usize, (&fuse_artifact::Param, &Shape))| {

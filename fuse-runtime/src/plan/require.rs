@@ -1,6 +1,6 @@
 //! Legality of variants: requirements on the domain, features, limits of the device.
 //!
-//! A refusal's text completes the sentence "the variant cannot run because".
+//! A refusal's text completes "the variant cannot run because".
 
 use fuse_artifact::{
     DomainKind, Features, Pass, Require, Schedule, Variant,
@@ -15,14 +15,12 @@ use crate::{
     plan::domain::{Domain, Strides},
 };
 
-/// Reason why a variant cannot run.
+/// Why a variant cannot run.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Refusal {
-    /// The device lacks a feature.
     Feature(&'static str),
-    /// The device's limit is too low: the limit, the needed and the allowed number.
+    /// The limit, the needed and the allowed number.
     Limit(&'static str, u64, u64),
-    /// A requirement on shapes or strides does not hold.
     Shape(String),
 }
 
@@ -46,14 +44,13 @@ fn check_device(variant: &Variant, info: &DeviceInfo) -> Result<(), Refusal> {
     variant.passes.iter().try_for_each(|pass| check_limits(pass, &info.limits))
 }
 
-/// Checks that `variant` can run on `domain` with this device.
 pub(crate) fn legal(variant: &Variant, domain: &Domain, info: &DeviceInfo) -> Result<(), Refusal> {
     check_device(variant, info)?;
     check_schedule(&variant.schedule, domain)?;
     variant.requires.iter().try_for_each(|require| check_require(require, &variant.schedule, domain))
 }
 
-/// True if the extents of `domain` suit `variant`, whatever the strides.
+/// True if extents suit `variant`, whatever the strides.
 pub(crate) fn fits(variant: &Variant, domain: &Domain) -> bool {
     let of_strides = |require: &Require| matches!(require, Require::Stride { .. } | Require::Aligned { .. });
     check_schedule(&variant.schedule, domain).is_ok()
@@ -62,7 +59,7 @@ pub(crate) fn fits(variant: &Variant, domain: &Domain) -> bool {
             .all(|require| check_require(require, &variant.schedule, domain).is_ok())
 }
 
-/// Checks that the schedule has the domain's kind, and that its shader indexes all axes left.
+/// The shader must index all axes left.
 fn check_schedule(schedule: &Schedule, domain: &Domain) -> Result<(), Refusal> {
     match (domain.kind, schedule) {
         (DomainKind::Pointwise, Schedule::Pointwise(Pointwise { rank, .. })) => {
@@ -85,7 +82,7 @@ fn check_schedule(schedule: &Schedule, domain: &Domain) -> Result<(), Refusal> {
     }
 }
 
-/// Checks that held rows fit registers, and that an invocation of a scatter-add can read a whole row.
+/// Held rows must fit registers; an invocation of a scatter-add must be able to read a whole row.
 fn check_length(reduction: &Reduction, domain: &Domain) -> Result<(), Refusal> {
     let held = reduction.held().filter(|_| !reduction.split);
     let held = held.map(|held| u64::from(reduction.invocations) * u64::from(reduction.lanes) * u64::from(held));
@@ -140,8 +137,7 @@ fn check_require(require: &Require, schedule: &Schedule, domain: &Domain) -> Res
     let innermost = domain.extents.len().checked_sub(1);
     let pointwise = domain.kind == DomainKind::Pointwise;
     let reduction = matches!(domain.kind, DomainKind::Reduction { .. });
-    // Pointwise requirements name the innermost axis left, those of reductions count the shader's axes, others name
-    // theirs.
+    // Pointwise requirements name the innermost axis left, those of reductions the shader's axes.
     let axis_of = |axis: u8| if pointwise { innermost } else { domain.text_axis(schedule, axis) };
     let extent = |axis: u8| {
         let axis = if pointwise { Some(usize::from(axis)) } else { domain.text_axis(schedule, axis) };
@@ -183,7 +179,7 @@ fn stride_along(access: Option<&Strides>, axis: Option<usize>) -> Option<u64> {
 }
 
 fn is_aligned(access: &Strides, along: Option<usize>, of: u32) -> bool {
-    // Elements that repeat along the axis are read one at a time.
+    // Repeated elements are read one at a time.
     let repeats = along.and_then(|axis| access.strides.get(axis)) == Some(&0);
     let others = access.strides.iter().enumerate().filter(|(axis, _)| Some(*axis) != along);
     repeats || is_multiple(access.offset, of) && others.into_iter().all(|(_, stride)| is_multiple(*stride, of))
@@ -275,7 +271,6 @@ mod tests {
         assert!(!holds(Require::AtMost { axis: 2, value: 19 }, &domain));
         assert!(holds(Require::AtLeast { axis: 2, value: 20 }, &domain));
         assert!(!holds(Require::AtLeast { axis: 2, value: 21 }, &domain));
-        // The outer kept axis is not left: its extent is 1.
         assert!(holds(Require::AtMost { axis: 0, value: 1 }, &domain));
         assert!(!holds(Require::AtLeast { axis: 0, value: 2 }, &domain));
     }

@@ -1,9 +1,7 @@
-//! Choice of a function's alternative: the fastest one whose assumptions hold and whose kernels all have a legal
-//! variant. An earlier alternative wins if it takes little more time. Times are measured ones if tables have all
-//! kernels in which alternatives differ, else the cost model's.
+//! Choice of a function's alternative: the fastest whose assumptions hold and whose kernels have legal variants.
 //!
-//! Input: a function, shapes, the device's abilities and the tuning in effect. Output: [`Selected`]: the alternative
-//! with bound shapes and with every kernel's domain and candidates. Not here: choice of variants (`select_variant`).
+//! An earlier alternative wins if it is little slower. Times are measured if tables have all kernels in which
+//! alternatives differ, else the model's. Not here: choice of variants (`select_variant`).
 
 use fuse_artifact::{DomainKind, Function};
 
@@ -21,8 +19,8 @@ use crate::{
     tune::tuning::Applied,
 };
 
-/// Part of an earlier alternative's time that a later one, with more kernels, must not exceed: more kernels cost
-/// memory, and estimates are no more exact.
+/// Part of an earlier alternative's time that a later one must not exceed: more kernels cost memory, and estimates are
+/// inexact.
 const WORTH_MORE_KERNELS: f64 = 0.98;
 
 /// Selects the alternative that runs.
@@ -47,12 +45,11 @@ pub(crate) fn select<'f>(function: &'f Function, shapes: &[Shape], tuning: &Appl
 }
 
 impl Selected<'_> {
-    /// True if it is enough faster than an earlier alternative.
     fn is_worth_more_than(&self, earlier: &Self, tuning: &Applied) -> bool {
         let mut times = [self.cost, earlier.cost];
         if costs_are_times(tuning.info.kind) {
             let (mine, theirs) = (self.measured(tuning), earlier.measured(tuning));
-            // The model's errors cancel for kernels that both alternatives have.
+            // The model's errors cancel for common kernels.
             if mine.modeled == theirs.modeled {
                 times = [mine.time, theirs.time];
             }
@@ -60,7 +57,6 @@ impl Selected<'_> {
         times[0].total_cmp(&(times[1] * WORTH_MORE_KERNELS)).is_lt()
     }
 
-    /// Its time, from measurements of its kernels near their sizes.
     fn measured(&self, tuning: &Applied) -> Measured {
         let mut measured = Measured::default();
         let mut wait = 0.0;
@@ -82,16 +78,16 @@ impl Selected<'_> {
     }
 }
 
-/// Time of an alternative, in the unit of costs.
+/// Time in the unit of costs.
 #[derive(Default)]
 struct Measured {
-    /// Sum over its kernels. Each waits for the one before, as in measurements.
+    /// Each kernel waits for the one before, as in measurements.
     time: f64,
-    /// Kernels without a measurement, except pointwise ones.
+    /// Kernels without measurement, except pointwise ones.
     modeled: Vec<Key>,
 }
 
-/// Selects alternative `index`, whether or not it is the fastest.
+/// Selects alternative `index`, fastest or not.
 ///
 /// # Errors
 /// Those of the alternative, if it cannot run; [`Error::Alternative`] if it does not exist.
@@ -106,7 +102,7 @@ pub(crate) fn select_index<'f>(
     consider(index, alternatives(function).nth(index).ok_or_else(missing)?, shapes, info)
 }
 
-/// All alternatives in order, or the reasons why they cannot run.
+/// All alternatives in order, or why they cannot run.
 ///
 /// # Errors
 /// Defects of artifacts, which others must not hide.
@@ -133,7 +129,7 @@ fn consider<'f>(
     shapes: &[Shape],
     info: &DeviceInfo,
 ) -> Result<Selected<'f>, Error> {
-    // Assumptions come first: the checks of a function require them.
+    // Assumptions come first: a function's checks require them.
     if let Some(reason) = assumption_that_fails(function, shapes)? {
         return Err(Error::Alternative { kernel: function.name.to_string(), alternative: index, reason });
     }
@@ -143,7 +139,7 @@ fn consider<'f>(
     let mut follows = false;
     for kernel in function.kernels.iter() {
         let domain = Domain::new(function, kernel, shapes, &selected.bound)?;
-        // An empty kernel needs no variant, and has no sizes to choose by.
+        // An empty kernel needs no variant.
         let candidates = if domain.count() > 0 { candidates(kernel, &domain, info) } else { Vec::new() };
         if domain.count() > 0 {
             let candidate = best(domain.kind, &candidates).ok_or_else(|| no_variant(kernel, &candidates, info))?;
@@ -166,7 +162,6 @@ pub(crate) mod tests {
         },
     };
 
-    /// A function that says nothing.
     pub(crate) fn empty() -> Function {
         Function {
             name: "f".into(),
@@ -184,7 +179,6 @@ pub(crate) mod tests {
         }
     }
 
-    /// Whether a later plan of some products runs, which the model takes for so many times as slow as the earlier one.
     fn later_runs(times: &[(u32, f64)], [earlier, later]: [&[u32]; 2], model: f64, adapter: AdapterKind) -> bool {
         let function = empty();
         let kernels = [earlier, later].map(|plan| plan.iter().map(|lhs| product(*lhs)).collect::<Vec<_>>());
@@ -201,12 +195,10 @@ pub(crate) mod tests {
 
     #[test]
     fn measured_times_come_before_the_model() {
-        // One product that computes its operand, or two of which the second computes less.
         let plans: [&[u32]; 2] = [&[20], &[0, 0]];
         let runs =
             |computed, plain, model| later_runs(&[(20, computed), (0, plain)], plans, model, AdapterKind::Discrete);
         assert!(runs(20.0, 5.0, 2.0) && !runs(10.0, 5.0, 0.5));
-        // Each dispatch is recorded, which takes about two microseconds.
         assert!(!runs(11.0, 5.0, 0.5) && runs(13.0, 5.0, 2.0));
     }
 

@@ -1,8 +1,7 @@
 //! Choice of a kernel's variant, with its reason.
 //!
-//! Input: candidates of a kernel with estimated costs, and the tuning in effect. Output: one candidate and a
-//! [`Decision`]. Precedence: the program's overrides, tables, the cost model, and priors among variants that the model
-//! rates equal. Not here: times of variants (`cost`, `tune::table`).
+//! Precedence: the program's overrides, tables, the cost model, and priors where the model sees no difference. Not
+//! here: times of variants (`cost`, `tune::table`).
 
 use std::fmt;
 
@@ -23,7 +22,7 @@ use crate::{
     },
 };
 
-/// Reason for the choice of a kernel's variant.
+/// Reason for the choice of a variant.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Decision {
@@ -31,7 +30,7 @@ pub enum Decision {
     Forced,
     /// It is the only legal variant.
     Only,
-    /// The program's override: the closest in size of workgroup or tile ([`Tuning`](crate::Tuning)).
+    /// The program's override: closest in workgroup or tile size ([`Tuning`](crate::Tuning)).
     Override,
     /// A tuning table.
     Table {
@@ -39,16 +38,15 @@ pub enum Decision {
         name: String,
         /// Origin of its figures.
         status: Status,
-        /// Distance of its nearest entry in powers of two of the sizes, with less weight on the depth of products; 0
-        /// for equal sizes.
+        /// Distance of its nearest entry in powers of two, with less weight on the depth of products.
         distance: f64,
     },
-    /// A prior of the environment or of the adapter's vendor, among variants that the cost model rates equal.
+    /// A prior of the environment or vendor, among variants that the cost model rates equal.
     Prior {
         /// The name of the table with the prior.
         name: String,
     },
-    /// The cost model; for pointwise kernels, the order of the family.
+    /// The cost model; for pointwise kernels, the family's order.
     Estimate,
 }
 
@@ -68,11 +66,10 @@ impl fmt::Display for Decision {
     }
 }
 
-/// Factor within which estimates count as equal where there is a prior: the model was fitted to one native adapter, and
-/// is no better elsewhere.
+/// Estimates within this factor count as equal where there is a prior: the model was fitted to one native adapter.
 const EQUALLY_FAST: f64 = 1.25;
 
-/// The variant that runs on an adapter of this kind; `None` if none is legal.
+/// The variant that runs; `None` if none is legal.
 pub(crate) fn decide(
     considered: &Considered<'_>,
     tuning: &Applied,
@@ -120,7 +117,7 @@ pub(crate) fn decide(
     Some((estimated, Decision::Estimate))
 }
 
-/// Distance, in powers of two of the sizes, within which an entry's times apply to a kernel: three times one size.
+/// Limit of distance at which an entry's times apply: three times one size.
 const NEAR: f64 = 1.585;
 
 /// True if costs are times: the model was fitted to a discrete GPU, which no browser reports.
@@ -128,8 +125,7 @@ pub(crate) const fn costs_are_times(adapter: AdapterKind) -> bool {
     !cfg!(target_arch = "wasm32") && matches!(adapter, AdapterKind::Discrete)
 }
 
-/// Time of the variant that runs, in the unit of costs: measured at the nearest sizes of the table that chose it, and
-/// scaled by the cost model. `None` if no table chose, or if it has no entry nearby.
+/// Time of the chosen variant in the unit of costs: measured nearby by the deciding table, scaled by the model.
 pub(crate) fn measured_time(considered: &Considered<'_>, tuning: &Applied) -> Option<f64> {
     let adapter = tuning.info.kind;
     if !costs_are_times(adapter) {
@@ -144,13 +140,12 @@ pub(crate) fn measured_time(considered: &Considered<'_>, tuning: &Applied) -> Op
     let relative = entry.relative(&variant.name).filter(|_| distance <= NEAR)?;
     let machine = Machine::of(&tuning.info);
     let time = entry.microseconds * relative * machine.work_per_microsecond();
-    // Measurements queue launches, so that the GPU does not wait for the host.
+    // Measurements queue launches: the GPU does not wait for the host.
     let recording = recording(variant, &machine);
     let there = estimated(kernel, variant, &domain.at(&entry.sizes)?, &machine) - recording;
     Some(time * (chosen.cost - recording) / there + recording)
 }
 
-/// The first table with an estimate for the kernel's candidates.
 fn find<'t>(
     considered: &Considered<'_>,
     legal: &[Candidate],
@@ -170,7 +165,7 @@ fn find<'t>(
             None => legal.iter().map(|candidate| candidate.cost).collect(),
         }
     };
-    // The model was fitted to a discrete GPU. Elsewhere it would mislead estimates.
+    // Fitted to a discrete GPU, the model would mislead estimates elsewhere.
     let leads = adapter == AdapterKind::Discrete;
     let fits = |sizes: &[u64]| domain.at(sizes).is_some_and(|domain| variants().all(|variant| fits(variant, &domain)));
     let estimate = |table: &Table| table.estimate(&class, &sizes, &names, &model, leads, &fits);
@@ -217,10 +212,10 @@ pub(crate) mod tests {
 
     const KIND: DomainKind = DomainKind::Contraction { products: 1 };
 
-    /// The sizes of a square product of 256.
+    /// A square product of 256.
     pub(crate) const SIZES: &[u64] = &[1, 256, 256, 256];
 
-    /// A product with the variants `tile 32` and `tile 64`. `lhs`: what its left operand costs; another class, if that is something.
+    /// Variants `tile 32` and `tile 64`; `lhs`, the left operand's cost, changes the class if not 0.
     pub(crate) fn product(lhs: u32) -> Kernel {
         Kernel {
             name: "k".into(),
@@ -231,26 +226,22 @@ pub(crate) mod tests {
         }
     }
 
-    /// A product of [`SIZES`].
     pub(crate) fn of_sizes(kernel: &Kernel, adapter: AdapterKind) -> Considered<'_> {
         let domain = Domain { kind: KIND, extents: SIZES[1..].to_vec(), accesses: vec![], kept: 3 };
         let candidates = candidates(kernel, &domain, &fitted_to(adapter));
         Considered { kernel, domain, candidates }
     }
 
-    /// An entry of a product's class.
     pub(crate) fn timed(lhs: u32, sizes: &[u64], microseconds: f64, schedules: &[(&str, f64)]) -> Entry {
         let class = key(&of_sizes(&product(lhs), AdapterKind::Discrete)).class;
         Entry { microseconds, ..entry(&class, sizes, schedules) }
     }
 
-    /// What is applied where a program gives a table of these entries, and nothing else is known.
     pub(crate) fn applied(entries: &[Entry], adapter: AdapterKind) -> Applied {
         let tuning = Tuning::native().without_built_in_tables().with_table(table(entries));
         Applied::new(&tuning, &fitted_to(adapter))
     }
 
-    /// The time that tables give a square product of 256, in microseconds, beside what recording it costs.
     fn time(entries: &[Entry], adapter: AdapterKind) -> Option<f64> {
         let (kernel, machine) = (product(0), Machine::of(&fitted_to(adapter)));
         let time = measured_time(&of_sizes(&kernel, adapter), &applied(entries, adapter))?;
@@ -264,7 +255,6 @@ pub(crate) mod tests {
         let time = |sizes, schedules| time(&[timed(0, sizes, 7.0, schedules)], AdapterKind::Discrete).unwrap();
         assert!((time(SIZES, BOTH) - 7.0).abs() < 1e-9);
         assert!((time(SIZES, &BOTH[1..]) - 10.5).abs() < 1e-9);
-        // Of two thirds of the depth: less time, but launches stay.
         let less = time(&[1, 256, 256, 384], BOTH);
         assert!((7.0 / 1.5..7.0).contains(&less), "{less}");
     }

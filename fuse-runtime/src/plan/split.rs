@@ -1,30 +1,27 @@
-//! [`Split`]: division of a kernel's depth among workgroups.
+//! [`Split`]: division of a contraction's depth, an attention's keys or a reduction's row among workgroups.
 
 use fuse_artifact::Schedule;
 
-/// Division of a contraction's depth, an attention's keys or a reduction's row among workgroups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Split {
-    /// Number of parts.
     pub(crate) parts: u64,
     /// Depth of one part, a multiple of the schedule's step.
     pub(crate) depth: u64,
-    /// For stream-K: numbers of whole and of shared tiles.
+    /// Stream-K: numbers of whole and of shared tiles.
     pub(crate) tiles: [u64; 2],
 }
 
 impl Split {
-    /// Equal parts of each tile's depth.
     pub(crate) const fn even(parts: u64, depth: u64) -> Self {
         Self { parts, depth, tiles: [0; 2] }
     }
 
-    /// Number of workgroups that share the depths of tiles in stream-K.
+    /// Stream-K workgroups that share the depths of tiles.
     pub(crate) fn shares(&self, depth: u64) -> u64 {
         self.tiles[1].saturating_mul(depth).div_ceil(self.depth.max(1))
     }
 
-    /// End of the last part: past the depth if parts do not divide it. Shares of tiles are counted in steps.
+    /// End of the last part, which may be past the depth. Shares of tiles are counted in steps.
     pub(crate) fn walked(&self, depth: u64, step: u64) -> u64 {
         match self.tiles {
             [0, 0] => self.parts.saturating_mul(self.depth),
@@ -35,10 +32,9 @@ impl Split {
     }
 }
 
-/// Limit of parts of a row or of keys: each workgroup of a later pass reads all partial results.
+/// Limit of parts: each workgroup of a later pass reads all partial results.
 const MAX_PARTS: u64 = 256;
 
-/// Splits a depth into about `parts` parts.
 pub(crate) fn parted(schedule: &Schedule, whole: u64, parts: u64) -> Split {
     let step = schedule.extents()[2].max(1);
     let most = match schedule {

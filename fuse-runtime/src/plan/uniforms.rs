@@ -10,17 +10,16 @@ use crate::{
     },
 };
 
-/// A kernel with its chosen variant and all numbers.
 pub(crate) struct Chosen<'f, 'n> {
     pub(crate) kernel: &'f Kernel,
     pub(crate) variant: &'f Variant,
     pub(crate) domain: &'n Domain,
     pub(crate) split: Split,
-    /// The values of `Function::symbols`.
+    /// Values of `Function::symbols`.
     pub(crate) symbols: &'n [u64],
 }
 
-/// Fills the uniform words of `pass`. `limit` is the device's limit of workgroups per dimension.
+/// `limit` is the device's, of workgroups per dimension.
 pub(crate) fn fill(chosen: &Chosen<'_, '_>, pass: &Pass, limit: u32) -> Result<Filled, Error> {
     let [row_tiles, column_tiles] = tiles(chosen.variant, pass, chosen.domain);
     let Chosen { kernel, variant, domain, split, symbols } = *chosen;
@@ -36,7 +35,7 @@ pub(crate) fn fill(chosen: &Chosen<'_, '_>, pass: &Pass, limit: u32) -> Result<F
     Ok(filled)
 }
 
-/// Tiles along rows and columns: of the pass, or of the schedule for passes over elements.
+/// Tiles of the pass, or of the schedule for passes over elements.
 fn tiles(variant: &Variant, pass: &Pass, domain: &Domain) -> [u64; 2] {
     let Contraction { rows, columns, .. } = domain.contraction();
     let [tile_rows, tile_columns] = match pass.grid {
@@ -77,7 +76,7 @@ impl Context<'_> {
         }
     }
 
-    /// Products with their own workgroups; 1 if each workgroup computes all of them.
+    /// Products with their own workgroups; 1 if each computes all.
     fn stack(&self) -> u64 {
         match (&self.variant.schedule, self.domain.kind) {
             (Schedule::Tile(tile), DomainKind::Contraction { products }) if tile.is_grouped() => products.into(),
@@ -112,7 +111,7 @@ impl Context<'_> {
         })
     }
 
-    /// Stride of an axis of a view, 0 if the view is empty.
+    /// The stride, or 0 in an empty view.
     fn view_stride(&self, access: u16, axis: u8) -> Result<u64, Error> {
         let access = self.kernel.accesses.get(usize::from(access)).ok_or_else(|| self.no_access(access))?;
         let mut stride: u64 = 1;
@@ -159,7 +158,6 @@ mod tests {
 
     use super::*;
 
-    /// The words and the workgroups of a pass.
     fn filled(domain: &Domain, schedule: Schedule, split: Split, grid: Grid, uniforms: &[Uniform]) -> (Vec<u32>, u32) {
         let pass = Pass {
             wgsl: "".into(),

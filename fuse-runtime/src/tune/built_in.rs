@@ -15,7 +15,7 @@ use crate::{
     },
 };
 
-/// A table in the form of the build script: names are numbered, to keep web programs small.
+/// Names are numbered, to keep web programs small.
 pub(crate) struct BuiltIn {
     name: &'static str,
     status: Status,
@@ -27,24 +27,22 @@ pub(crate) struct BuiltIn {
     hardware: Option<Hardware>,
     classes: &'static [&'static str],
     schedules: &'static [&'static str],
-    /// Families as lists of schedules; none in browsers, where no model can rate unmeasured variants (`build.rs`).
+    /// Lists of schedules; none in browsers, where no model can rate unmeasured variants (`build.rs`).
     families: &'static [&'static [u16]],
     entries: &'static [BuiltInEntry],
 }
 
-/// Class, family, sizes, microseconds of the best, schedules with their relative times.
+/// Class, family, sizes, microseconds of the best, schedules with relative times.
 type BuiltInEntry = (u16, u16, &'static [u32], f32, &'static [(u16, f32)]);
 
 /// All built-in tables of this target, by name.
 #[allow(clippy::approx_constant, reason = "measured times may come close to any number")]
 static ALL: &[BuiltIn] = include!(concat!(env!("OUT_DIR"), "/tables.rs"));
 
-/// Built-in tables without their entries.
 pub(crate) fn heads() -> impl Iterator<Item = Table> {
     ALL.iter().map(BuiltIn::head)
 }
 
-/// Built-in tables that satisfy `wanted`.
 pub(crate) fn built_in(wanted: impl Fn(&Table) -> bool) -> impl Iterator<Item = Table> {
     // The head suffices to decide.
     ALL.iter().filter(move |table| wanted(&table.head())).map(BuiltIn::table)

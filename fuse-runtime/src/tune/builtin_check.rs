@@ -1,7 +1,6 @@
 //! Rules for built-in tables, besides the invariants of every [`Table`].
 //!
-//! Used by the build script and unit tests only: programs get checked tables. This file names only what the build
-//! script compiles.
+//! For the build script and unit tests: this file names only what the build script compiles.
 
 use std::collections::BTreeSet;
 

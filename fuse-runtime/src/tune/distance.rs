@@ -1,23 +1,20 @@
-//! Distances between sizes of kernels, in powers of two.
-//!
-//! Input: sizes of two kernels of one class, as tables list them. Not here: selection of entries by distance (`table`).
+//! Distances between sizes of two kernels of one class, in powers of two. Not here: entries by distance (`table`).
 
-/// Euclidean distance of the sizes' binary logarithms; `None` for sizes of different kinds.
+/// Euclidean distance of binary logarithms; `None` for sizes of different kinds.
 pub(crate) fn distance(a: &[u64], b: &[u64]) -> Option<f64> {
     let squares = a.iter().zip(b).map(|(a, b)| ratio(*a, *b).powi(2));
     (a.len() == b.len()).then(|| squares.sum::<f64>().sqrt())
 }
 
-/// Like [`distance`], weighted for the choice of the fastest variant. For products it depends on the number of their
-/// tiles, and less on the tiles' arrangement; twice the depth takes about twice the time for all variants. The weights
-/// were fitted by leave-one-out choices on the H200's table (`docs/tuning.md`).
+/// [`distance`] weighted for the choice of variants, by leave-one-out choices on the H200's table (`docs/tuning.md`).
+///
+/// For products, the number of tiles counts, less their arrangement; twice the depth doubles all times.
 pub(crate) fn distance_of_choice(class: &str, a: &[u64], b: &[u64]) -> Option<f64> {
     let ([batch, rows, columns, depth], [other_batch, other_rows, other_columns, other_depth], true) =
         (a, b, class.starts_with("contraction"))
     else {
         return distance(a, b);
     };
-    // Beyond the smallest tile, rows and columns add tiles.
     let parts = |a: u64, b: u64| {
         let few = ratio(a.min(SMALL_TILE), b.min(SMALL_TILE));
         [few, ratio(a, b) - few]
@@ -29,10 +26,10 @@ pub(crate) fn distance_of_choice(class: &str, a: &[u64], b: &[u64]) -> Option<f6
     Some(weighted.iter().map(|(weight, x)| weight * x * x).sum::<f64>().sqrt())
 }
 
-/// Rows and columns of the smallest tiles.
+/// Rows and columns.
 const SMALL_TILE: u64 = 16;
 
-/// The binary logarithm of the ratio of two sizes, which count as at least 1.
+/// Sizes count as at least 1.
 fn ratio(a: u64, b: u64) -> f64 {
     (a.max(1) as f64 / b.max(1) as f64).log2()
 }

@@ -1,7 +1,7 @@
 //! Tuning tables as TOML: parsing with messages, and writing.
 //!
-//! Input: a text. Output: a [`Table`] that keeps all invariants of its type, or a message with the place. The build
-//! script compiles this file, too, so that built-in tables are checked as strictly as a user's.
+//! The error of parsing names the place. The build script compiles this file, too, to check built-in tables as
+//! strictly.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -17,17 +17,15 @@ use crate::context::{
     hardware::Hardware,
 };
 
-/// Version of the format.
 const FORMAT: u32 = 1;
 
-/// Limit of sizes of an entry: more than any class has.
+/// More than any class has.
 const MAX_SIZES: usize = 8;
 
-/// Limit of relative times and of workgroup sizes: larger ones are typos.
+/// Limit of relative times and workgroup sizes: larger ones are typos.
 const MAX_RELATIVE: f64 = 1e6;
 const MAX_KNOB: u32 = 1024;
 
-/// Limit of numbers in `[hardware]`.
 const MAX_HARDWARE: u32 = 1 << 31;
 
 #[derive(Deserialize)]
@@ -103,7 +101,6 @@ struct EntryOfFile {
     schedules: Vec<(String, f64)>,
 }
 
-/// Parses the table `name`; the error names the place.
 pub(crate) fn parse(name: &str, text: &str) -> Result<Table, String> {
     let file: File = toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
     if file.format != FORMAT {
@@ -128,7 +125,6 @@ pub(crate) fn parse(name: &str, text: &str) -> Result<Table, String> {
     Ok(Table { name: name.to_owned(), status, environment, adapters, measured, knobs, hardware, entries })
 }
 
-/// Entries in the order of tables.
 fn entries(entries: Vec<EntryOfFile>, families: &[Arc<[String]>]) -> Result<Vec<Entry>, String> {
     let place = |number: usize, class: &str, sizes: &[u64]| format!("entry {number} (`{class}` {sizes:?})");
     let mut numbered = vec![];
@@ -137,7 +133,7 @@ fn entries(entries: Vec<EntryOfFile>, families: &[Arc<[String]>]) -> Result<Vec<
         numbered.push((checked(entry, families).map_err(|wrong| format!("{place}: {wrong}"))?, number));
     }
     let key = |entry: &Entry| (entry.class.clone(), entry.sizes.clone());
-    // The sort is stable, so that of two equal entries the later one is reported.
+    // The sort is stable: of equal entries the later one is reported.
     numbered.sort_by_cached_key(|(entry, _)| key(entry));
     if let Some(pair) = numbered.windows(2).find(|pair| key(&pair[0].0) == key(&pair[1].0)) {
         let (second, number) = &pair[1];
@@ -266,7 +262,7 @@ mod writing {
     use super::{FORMAT, Hardware, Knobs, Table};
     use crate::tune::table::Entry;
 
-    /// Writes the table in the form that [`parse`](super::parse) reads. Equal tables give equal texts.
+    /// Equal tables give equal texts.
     pub(crate) fn text(table: &Table) -> String {
         let mut text = String::new();
         // Writing to a string cannot fail.
@@ -330,7 +326,7 @@ mod writing {
         writeln!(text, "cache_bytes = {cache_bytes}\nintegrated = {integrated}")
     }
 
-    /// `family`: number of its family, from 0.
+    /// `family` counts from 0.
     fn write_entry(text: &mut String, entry: &Entry, family: Option<usize>) -> std::fmt::Result {
         let Entry { class, sizes, microseconds, schedules, family: _ } = entry;
         let schedules: Vec<String> =
@@ -436,8 +432,7 @@ mod tests {
         assert!(parse("x", &again).unwrap_err().contains("found a second one"));
     }
 
-    /// Nanoseconds that a processor worked for this thread: time in which others had it does not count. Wall time where the system
-    /// does not say.
+    /// Nanoseconds of this thread on a processor; wall time where the system does not say.
     fn processor_time(start: std::time::Instant) -> u64 {
         let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
         let told = text.split_whitespace().next().and_then(|time| time.parse().ok());
@@ -447,7 +442,7 @@ mod tests {
     #[test]
     fn the_time_of_reading_grows_as_entries_do() {
         let start = std::time::Instant::now();
-        // From the last to the first: each would be put before all others.
+        // From last to first: each would be put before all others.
         let read = |count: u64| {
             let entry = |size| EntryOfFile {
                 family: None,
@@ -476,7 +471,6 @@ mod tests {
             let end = text.floor_char_boundary((start + removed).min(text.len()));
             let mangled = format!("{}{added}{}", &text[..start], &text[end.max(start)..]);
             if let Ok(table) = parse("mangled", &mangled) {
-                // What is accepted keeps the type's promises, and is written as it is read.
                 prop_assert_eq!(parse("mangled", &super::text(&table)), Ok(table.clone()));
                 prop_assert!(table.entries.iter().all(|e| e.schedules[0].1 == 1.0 && e.microseconds > 0.0));
             }

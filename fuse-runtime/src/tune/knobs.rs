@@ -1,28 +1,25 @@
-//! [`Knobs`]: overrides of variants and of shaders by programs, and expectations of priors.
+//! [`Knobs`]: overrides by programs of variants and shaders, and expectations of priors.
 //!
-//! The build script compiles this file, too, so it names only what that compiles.
+//! The build script compiles this file, too: it names only what that compiles.
 
 use crate::context::control_flow::ControlFlow;
 
-/// Preferred sizes of schedules and preferred specializations of shaders, where nothing else decides.
+/// Preferences where nothing else decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(crate) struct Knobs {
-    /// Invocations of a workgroup.
     pub(crate) workgroup_size: Option<u32>,
-    /// Rows and columns of a workgroup's tile of a product.
+    /// Rows and columns of a product's tile.
     pub(crate) tile_size: Option<u32>,
-    /// Unroll factor of loops, one of [`UNROLL_FACTORS`](crate::context::control_flow::UNROLL_FACTORS).
+    /// One of [`UNROLL_FACTORS`](crate::context::control_flow::UNROLL_FACTORS).
     pub(crate) unroll: Option<u32>,
-    /// Form of branches.
     pub(crate) control_flow: Option<ControlFlow>,
-    /// Index checks in shaders.
     pub(crate) bounds_checks: Option<bool>,
-    /// Permission of less exact functions than documented. No built-in table gives it.
+    /// Allows less exact functions than documented; no built-in table does.
     pub(crate) fast_math: Option<bool>,
 }
 
 impl Knobs {
-    /// Fills gaps from `other`. The two sizes belong together: setting one sets both.
+    /// Fills gaps from `other`. Setting one of the two sizes sets both.
     pub(crate) fn or(self, other: Self) -> Self {
         let sizes = if self.has_sizes() { self } else { other };
         Self {
@@ -35,7 +32,6 @@ impl Knobs {
         }
     }
 
-    /// True if they affect the choice of variants.
     pub(crate) const fn has_sizes(&self) -> bool {
         self.workgroup_size.is_some() || self.tile_size.is_some()
     }

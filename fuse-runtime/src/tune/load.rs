@@ -1,4 +1,4 @@
-//! Tables in files of users, and those that programs carry.
+//! Tables in users' files, and built-in ones.
 
 use std::path::{Path, PathBuf};
 
@@ -6,20 +6,20 @@ use super::{file, table::Table, tuning::vendor};
 use crate::context::environment::Environment;
 use crate::context::{error::Error, info::DeviceInfo};
 
-/// Limit of a file's bytes: more than twenty times the largest built-in table.
+/// More than twenty times the largest built-in table.
 const MAX_FILE: u64 = 1 << 24;
 
-/// A table that a program stored in an earlier run.
+/// A table stored in an earlier run.
 #[derive(Clone, Debug)]
 pub(crate) enum Kept {
-    /// A file, which may not exist yet.
+    /// May not exist yet.
     File(PathBuf),
     /// The content, with a name.
     Text { name: String, text: String },
 }
 
 impl Kept {
-    /// Reads the table, if it exists. A table about another environment or adapter is an error.
+    /// A table about another environment or adapter is an error.
     pub(crate) fn read(&self, environment: Environment, info: &DeviceInfo) -> Result<Option<Table>, Error> {
         let (table, place) = match self {
             Self::File(path) if !path.exists() => return Ok(None),
@@ -31,7 +31,7 @@ impl Kept {
 }
 
 impl Table {
-    /// All built-in tables, for any environment and adapter.
+    /// All built-in tables.
     pub fn built_in() -> Vec<Self> {
         super::built_in::built_in(|_| true).collect()
     }
@@ -52,7 +52,7 @@ impl Table {
     /// Reads a table from a file, whose name without extension becomes the table's.
     ///
     /// # Errors
-    /// [`Error::Table`] with the file, and the place in it if it is damaged or of another format.
+    /// [`Error::Table`] with the file, and the place of damage or another format.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         let wrong = |message: String| Error::Table { table: path.display().to_string(), message };
@@ -62,7 +62,7 @@ impl Table {
         file::parse(&name, &text).map_err(wrong)
     }
 
-    /// Checks that the table matches this environment and adapter; `place` is its origin.
+    /// `place` is the table's origin.
     fn fitting(self, place: String, environment: Environment, info: &DeviceInfo) -> Result<Self, Error> {
         if self.is_about(environment, vendor(info), &info.name) {
             return Ok(self);
@@ -78,8 +78,7 @@ impl Table {
         Err(Error::Table { table: place, message: format!("{expected}, found one about {about}") })
     }
 
-    /// Writes the table to a file: to a neighbouring one first, which is then renamed, so that readers see the old
-    /// table or the new one.
+    /// Writes a neighbouring file and renames it: readers see the old table or the new one.
     ///
     /// # Errors
     /// [`Error::Table`] with the system's message.

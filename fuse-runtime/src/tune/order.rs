@@ -1,9 +1,5 @@
-//! Sorting of short lists.
-//!
-//! Insertion sort: lists have a handful of elements, and each use of the standard library's sorts adds two compressed
-//! kilobytes to a page.
+//! Insertion sort of short lists: each use of the standard library's sorts adds two compressed kilobytes to a page.
 
-/// Sorts stably.
 pub(crate) fn sort_by<T>(items: &mut [T], is_before: impl Fn(&T, &T) -> bool) {
     for end in 1..items.len() {
         let mut at = end;

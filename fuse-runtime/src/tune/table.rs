@@ -1,7 +1,7 @@
 //! [`Table`]: measured times of variants by class and sizes of kernels, and estimates for other sizes.
 //!
-//! Not here: files (`file`), classes of kernels (`plan::key`), choice of tables for a device (`tuning`). The build
-//! script compiles this file, too, so it names only what that compiles.
+//! Not here: files (`file`), classes (`plan::key`), choice for a device (`tuning`). The build script compiles this
+//! file, too.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::tune::order::sort_by;
 pub enum Status {
     /// Measured on the adapter that the table names.
     Measured,
-    /// Expected, not confirmed by measurements.
+    /// Expected, not measured.
     Prior,
 }
 
@@ -41,7 +41,7 @@ impl Status {
 pub struct Adapters {
     /// Their designer.
     pub vendor: Vendor,
-    /// Parts of names: an adapter matches if its name contains one, ignoring case; if empty, all of the vendor's match.
+    /// Parts of names, ignoring case; an adapter matches one, or any if empty.
     pub names: Vec<String>,
 }
 
@@ -63,22 +63,21 @@ pub struct Measured {
 pub struct Entry {
     /// The class, for example `contraction f16·f16 depth·outer`.
     pub class: String,
-    /// The sizes. Contractions: batch, rows, columns, depth; reductions: rows and their length; attentions: batch,
-    /// queries, keys, head; pointwise kernels: elements.
+    /// Contractions: batch, rows, columns, depth; reductions: rows, length; attentions: batch, queries, keys, head;
+    /// pointwise: elements.
     pub sizes: Vec<u64>,
-    /// The time of the fastest variant in microseconds.
+    /// Microseconds of the fastest variant.
     pub microseconds: f64,
-    /// Names and relative times, fastest first. Unlisted members of the family could not run, or took [`CUT_OFF`] times
-    /// as long.
+    /// Names and relative times, fastest first. Others of the family could not run, or took [`CUT_OFF`] times as long.
     pub schedules: Vec<(String, f64)>,
-    /// The kernel's variants when measured, in order of names; if empty, all that it ever has.
+    /// The kernel's variants when measured, sorted; if empty, all that it ever has.
     pub family: Arc<[String]>,
 }
 
 /// Known speed of kernels in one environment or on one family of adapters.
 ///
-/// Tables are built in, made by `Device::tune`, or read from files (`Table::load`, both with the feature `tune`). They
-/// take effect through [`Tuning::with_table`](crate::Tuning::with_table).
+/// Built in, from `Device::tune`, or from files (`Table::load`, both with the feature `tune`).
+/// [`Tuning::with_table`](crate::Tuning::with_table) applies it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     pub(crate) name: String,
@@ -87,47 +86,42 @@ pub struct Table {
     pub(crate) adapters: Option<Adapters>,
     pub(crate) measured: Option<Measured>,
     pub(crate) knobs: Knobs,
-    /// Figures of its adapters for the cost model.
     pub(crate) hardware: Option<Hardware>,
     /// Sorted by class and sizes, each pair once.
     pub(crate) entries: Vec<Entry>,
 }
 
-/// Relative time from which variants are left out of entries.
+/// Relative time from which entries omit variants.
 pub const CUT_OFF: f64 = 2.0;
 
-/// Number of entries in an estimate.
 const NEIGHBORS: usize = 4;
 
-/// Distance beyond which entries are ignored, as [`distance_of_choice`]: eight times one size of a reduction.
+/// Limit of [`distance_of_choice`]: eight times one size of a reduction.
 const MAX_DISTANCE: f64 = 3.0;
 
-/// Extra distance allowed for entries at whose sizes all variants can run: about four times one size.
+/// Extra distance where all variants run: about four times one size.
 const DETOUR: f64 = 2.0;
 
-/// Weight of the model's change between two sizes, as an exponent of ratios. Fitted by leave-one-out choices
-/// (`docs/tuning.md`): the model predicts the direction of changes, and exaggerates.
+/// Exponent of the model's ratio between two sizes, which exaggerates. Fitted by leave-one-out choices
+/// (`docs/tuning.md`).
 const TRUST_IN_MODEL: f64 = 0.7;
 
-/// Added to cubed distances: an entry of equal sizes outweighs all others without division by zero.
+/// Added to cubed distances, against division by zero: equal sizes outweigh all others.
 const SAME: f64 = 1e-4;
 
-/// A table's estimate for variants at a size.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Estimate {
-    /// Times relative to a common one.
     pub(crate) relative: Vec<f64>,
-    /// Distance of the nearest entry; 0 for equal sizes.
     pub(crate) distance: f64,
 }
 
 impl Table {
-    /// The file's name without its extension, or the name given to `Device::tune`.
+    /// The file's stem, or the name given to `Device::tune`.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Origin of its figures: measured or expected.
+    /// Measured or expected.
     pub fn status(&self) -> Status {
         self.status
     }
@@ -147,12 +141,12 @@ impl Table {
         self.measured.as_ref()
     }
 
-    /// Figures of its adapters for the cost model; `None` if it has none.
+    /// Figures of its adapters for the cost model.
     pub fn hardware(&self) -> Option<Hardware> {
         self.hardware
     }
 
-    /// The table with other figures of its adapters.
+    /// Replaces the figures of its adapters.
     #[must_use]
     pub fn with_hardware(mut self, hardware: Hardware) -> Self {
         self.hardware = Some(hardware);
@@ -164,7 +158,7 @@ impl Table {
         &self.entries
     }
 
-    /// The table for all adapters of its vendor whose names contain one of these texts, ignoring case.
+    /// Restricts it to adapters of its vendor whose name contains one of these, ignoring case.
     #[must_use]
     pub fn for_adapters(mut self, names: Vec<String>) -> Self {
         if let Some(adapters) = &mut self.adapters {
@@ -184,15 +178,14 @@ impl Table {
         at.ok().map(|at| &self.entries[at])
     }
 
-    /// Adds the entries of `other`, which replace those of equal class and sizes.
+    /// Adds entries, replacing those of equal class and sizes.
     pub fn merge(&mut self, other: Self) {
         for entry in other.entries {
             self.insert(entry);
         }
     }
 
-    /// Adds the entries of another measurement. For equal class and sizes, the least time of each schedule counts:
-    /// disturbances only add time.
+    /// Adds entries; of equal class and sizes, each schedule's least time, because disturbances only add time.
     pub fn merge_least(&mut self, other: Self) {
         for entry in other.entries {
             let known = self.entry(&entry.class, &entry.sizes).cloned();
@@ -208,12 +201,11 @@ impl Table {
         }
     }
 
-    /// True if it matches this environment, vendor and adapter name.
     pub(crate) fn is_about(&self, environment: Environment, vendor: Vendor, name: &str) -> bool {
         self.environment.is_none_or(|wanted| wanted == environment) && self.is_about_adapter(vendor, name)
     }
 
-    /// True if it matches this vendor and adapter name, in any environment.
+    /// Ignores the environment.
     pub(crate) fn is_about_adapter(&self, vendor: Vendor, name: &str) -> bool {
         let name = name.to_ascii_lowercase();
         let is_named = |wanted: &String| {
@@ -227,12 +219,10 @@ impl Table {
         self.adapters.as_ref().is_none_or(named)
     }
 
-    /// True if it names adapters, not only their vendor.
     pub(crate) fn names_adapters(&self) -> bool {
         self.adapters.as_ref().is_some_and(|adapters| !adapters.names.is_empty())
     }
 
-    /// True if an entry's class has this prefix.
     pub(crate) fn has_class(&self, prefix: &str) -> bool {
         let first = self.entries.partition_point(|entry| &*entry.class < prefix);
         self.entries.get(first).is_some_and(|entry| entry.class.starts_with(prefix))
@@ -244,19 +234,17 @@ impl Table {
         &rest[..rest.partition_point(|entry| entry.class == class)]
     }
 
-    /// The nearest entry of the class, with its distance.
     pub(crate) fn nearest(&self, class: &str, sizes: &[u64]) -> Option<(f64, &Entry)> {
         let entries = self.of_class(class).iter();
         let apart = entries.filter_map(|entry| Some((distance(&entry.sizes, sizes)?, entry)));
         apart.min_by(|(a, _), (b, _)| a.total_cmp(b))
     }
 
-    /// Estimates the times of `variants` from the nearest entries of the class; `None` if none is near, or if these
-    /// know none of the variants.
+    /// Estimates the times of `variants` from the class's nearest entries; `None` if none is near or knows a variant.
     ///
-    /// Where the model `leads` on this adapter, times change between sizes as it says: `model` estimates all variants
-    /// at any sizes, entries correct it where they are, and it interpolates. Variants that an entry's family lacks are
-    /// compared by the model alone. `fits` tells if all variants can run at other sizes.
+    /// Where the model `leads` on this adapter, entries correct it and it interpolates between sizes. `model` estimates
+    /// all variants at any sizes, and alone rates those that an entry's family lacks. `fits` tells if all variants can
+    /// run at other sizes.
     pub(crate) fn estimate(
         &self,
         class: &str,
@@ -271,7 +259,7 @@ impl Table {
             entries.filter_map(|entry| Some((distance_of_choice(class, &entry.sizes, sizes)?, entry))).collect();
         near.retain(|(distance, _)| *distance <= MAX_DISTANCE);
         sort_by(&mut near, |(a, _), (b, _)| a < b);
-        // Where a variant cannot run, entries know it as little as if it were slow.
+        // Entries do not tell variants that cannot run from slow ones.
         let reach = near.first()?.0 + DETOUR;
         let of_all = near.iter().filter(|(distance, entry)| {
             // At equal sizes, variants that cannot run are no candidates.
@@ -289,7 +277,7 @@ impl Table {
         }
         let weights: Vec<f64> = near.iter().map(|(distance, _)| 1.0 / (distance.powi(3) + SAME)).collect();
         let total: f64 = weights.iter().sum();
-        // Times are ratios, so logarithms are averaged.
+        // Times are ratios: logarithms are averaged.
         let covers_all = |entry: &Entry| variants.iter().all(|name| entry.covers(name.as_ref()));
         let is_asked = leads || near.iter().any(|(_, entry)| !covers_all(entry));
         let model = |sizes: &[u64]| -> Vec<f64> {
@@ -314,14 +302,13 @@ impl Entry {
         self.schedules.iter().find(|(name, _)| name == variant).map(|(_, relative)| *relative)
     }
 
-    /// True if the kernel had this variant when measured, even if it could not run or was slow.
+    /// True if the kernel had this variant when measured, even if it could not run.
     pub fn covers(&self, variant: &str) -> bool {
         self.family.is_empty() || self.family.binary_search_by(|name| (**name).cmp(variant)).is_ok()
     }
 }
 
 impl Entry {
-    /// Combines two entries of equal class and sizes by the least time of each schedule.
     fn least(mut self, other: &Self) -> Self {
         for (name, relative) in &other.schedules {
             let relative = relative * other.microseconds / self.microseconds;
@@ -347,10 +334,10 @@ impl Entry {
     }
 }
 
-/// Corrections of the model's logarithms by an entry, for each variant. `here` and `there` are the model's logarithms
-/// at the queried sizes and at the entry's; they count only where the model `leads`.
+/// Corrections of the model's logarithms by an entry, per variant.
 ///
-/// Covered but unlisted variants take at least [`CUT_OFF`] times the best. Uncovered ones take the model's time, with
+/// `here` and `there` are the model's logarithms at the queried and the entry's sizes, which count only where the model
+/// `leads`. Unlisted covered variants take at least [`CUT_OFF`] times the best, uncovered ones the model's time with
 /// its average error for measured ones.
 fn corrections(entry: &Entry, variants: &[impl AsRef<str>], here: &[f64], there: &[f64], leads: bool) -> Vec<f64> {
     let names = || variants.iter().map(AsRef::as_ref);
@@ -396,12 +383,10 @@ pub(crate) mod tests {
         table
     }
 
-    /// A model that sees no difference.
     fn flat(_: &[u64]) -> Vec<f64> {
         vec![1.0; 3]
     }
 
-    /// Variants that may run at all sizes.
     fn anywhere(_: &[u64]) -> bool {
         true
     }
@@ -463,7 +448,6 @@ pub(crate) mod tests {
         let variants = ["slow", "fast", "new"];
         let measured = entry("c", &[64], &[("fast", 1.0), ("slow", 1.5)]);
         let family: Arc<[String]> = ["fast", "other", "slow"].map(str::to_owned).into();
-        // By the model, both that were measured take 8; the new one takes this.
         let of = |family: &Arc<[String]>, new: f64, leads| {
             let table = table(&[Entry { family: family.clone(), ..measured.clone() }]);
             let model = |_: &[u64]| vec![8.0, 8.0, new];
@@ -475,7 +459,6 @@ pub(crate) mod tests {
             let expected = 1.5_f64.sqrt() * 0.5_f64.powf(TRUST_IN_MODEL);
             assert!((new / fast - expected).abs() < 1e-9, "{new} of {fast}");
             assert!(new < fast);
-            // One that the model takes for slower does not win, nor one that was measured and is not listed.
             assert!(of(&family, 16.0, leads)[2] > slow);
             let known: Arc<[String]> = ["fast", "new", "slow"].map(str::to_owned).into();
             for family in [known, Arc::default()] {
@@ -513,7 +496,6 @@ pub(crate) mod tests {
     #[test]
     fn the_least_of_two_measurements_counts_for_each_member() {
         let mut table = table(&[entry("c", &[64], &[("a", 1.0), ("b", 1.5)]), entry("c", &[16], &[("a", 1.0)])]);
-        // In microseconds 10 and 15; in the other measurement 8, 12 and 20.
         let mut other = table.clone();
         other.entries.clear();
         other.insert(Entry { microseconds: 8.0, ..entry("c", &[64], &[("b", 1.0), ("a", 1.5), ("d", 2.5)]) });

@@ -1,6 +1,5 @@
-//! [`Tuning`]: a program's overrides of the choice of variants, and [`Applied`]: their effect on a device.
-//!
-//! Not here: the choice (`plan::select_variant`).
+//! [`Tuning`]: a program's overrides of the choice of variants, and [`Applied`]: their effect on a device. Not here:
+//! the choice (`plan::select_variant`).
 
 use std::sync::{
     Arc,
@@ -27,9 +26,8 @@ use crate::{
 
 /// Choice of kernel variants: environment, tables and preferred sizes.
 ///
-/// The default is the program's environment with the built-in tables for its adapter. A tuning takes effect for a
-/// device ([`DeviceBuilder::tuning`](crate::DeviceBuilder::tuning)) or for the launches of a closure
-/// ([`Device::with_tuning`](crate::Device::with_tuning)).
+/// By default the program's environment with built-in tables. Set it for a [device](crate::DeviceBuilder::tuning) or a
+/// [closure](crate::Device::with_tuning).
 ///
 /// ```
 /// use fuse_runtime::Tuning;
@@ -56,7 +54,7 @@ impl Default for Tuning {
 }
 
 impl Tuning {
-    /// The default choices of an environment, whichever the program runs in.
+    /// The default choices of an environment.
     pub fn for_environment(environment: Environment) -> Self {
         Self { environment, overrides: Knobs::default(), int8_activations: false, tables: Vec::new(), built_in: true }
     }
@@ -86,66 +84,67 @@ impl Tuning {
         Self::for_environment(Environment::Safari)
     }
 
-    /// Prefers variants of all kernels with workgroups of about this many invocations (0 counts as 1). The closest
-    /// legal variant runs, even if others are faster.
+    /// Prefers workgroups of about this many invocations (0 counts as 1), even if slower.
     pub fn workgroup_size(mut self, invocations: u32) -> Self {
         self.overrides.workgroup_size = Some(invocations.max(1));
         self
     }
 
-    /// Prefers variants of products and attentions whose workgroups compute tiles of about this many rows and columns
-    /// (0 counts as 1). The closest legal variant runs, even if others are faster.
+    /// Prefers tiles of about this many rows and columns (0 counts as 1) in products and attentions, even if slower.
     pub fn tile_size(mut self, elements: u32) -> Self {
         self.overrides.tile_size = Some(elements.max(1));
         self
     }
 
-    /// Allows less exact functions than documented. `tanh`, `erf`, `gelu`, `sin`, `cos`, `tan`, `log1p`, `expm1`,
-    /// `softplus`, `mish` and functions made of them then have absolute errors up to about 1e-6, also for small
-    /// results, and `relu`, `min` and `max` may lose NaN. Off unless enabled here or by a table of the program
-    /// ([`with_table`](Self::with_table)); this setting overrides tables.
+    /// Allows less exact functions than documented; overrides tables.
+    ///
+    /// `tanh`, `erf`, `gelu`, `sin`, `cos`, `tan`, `log1p`, `expm1`, `softplus`, `mish` and functions made of them then
+    /// have absolute errors up to about 1e-6, also for small results; `relu`, `min` and `max` may lose NaN. Off unless
+    /// enabled here or by a [table](Self::with_table) of the program.
     pub fn fast_math(mut self, fast: bool) -> Self {
         self.overrides.fast_math = Some(fast);
         self
     }
 
     /// Allows products of few rows with quantized weights to round the left operand to 8 bits, for integer products.
-    /// Each 32 values along the summed axis then share a scale. A value `x` errs by up to `a/254`, with `a` the largest
-    /// magnitude of the 32, so a sum `Σ x·w` errs by up to `Σ a·|w|/254` more. Values that are not finite make results
-    /// meaningless, and 32 values below 1.5e-36 count as zeros. Off unless enabled here.
+    ///
+    /// Each 32 values along the summed axis share a scale. A value `x` errs by up to `a/254`, with `a` the largest
+    /// magnitude of the 32; a sum `Σ x·w` by up to `Σ a·|w|/254` more. Values that are not finite make results
+    /// meaningless; 32 values below 1.5e-36 count as zeros. Off by default.
     pub fn int8_activations(mut self, allowed: bool) -> Self {
         self.int8_activations = allowed;
         self
     }
 
-    /// Makes shaders check each index natively, too, which costs time; launches are proven to stay inside their
-    /// tensors. Browsers always check. This setting overrides tables.
+    /// Makes shaders check indices natively, too, as browsers always do; overrides tables.
+    ///
+    /// Costs time; launches are proven to stay inside their tensors.
     pub fn bounds_checks(mut self, checked: bool) -> Self {
         self.overrides.bounds_checks = Some(checked);
         self
     }
 
-    /// Unrolls loops of kernels by two (`factor` 2 or 3) or four (4 or more), or not (0 or 1). Results do not change.
+    /// Unrolls loops by two (`factor` 2 or 3), four (4 or more), or not (0 or 1), with the same results.
+    ///
     /// Inner loops of products and of most reductions are always unrolled (docs/tuning.md).
     pub fn unroll(mut self, factor: u32) -> Self {
         self.overrides.unroll = UNROLL_FACTORS.into_iter().rfind(|known| *known <= factor.max(1));
         self
     }
 
-    /// Sets the form of branches on an integer in kernels: a chain of `if`s, or `switch`. Results do not change.
+    /// Sets the form of integer branches, with the same results.
     pub fn control_flow(mut self, flow: ControlFlow) -> Self {
         self.overrides.control_flow = Some(flow);
         self
     }
 
-    /// Adds a table, which has precedence over tables added earlier and over built-in ones. It is not compared with the
-    /// device's adapter.
+    /// Adds a table for any adapter, with precedence over earlier and built-in ones.
     pub fn with_table(mut self, table: Table) -> Self {
         self.tables.insert(0, Arc::new(table));
         self
     }
 
-    /// Ignores the built-in tables: added tables decide, else the cost model.
+    /// Ignores the built-in tables.
     pub fn without_built_in_tables(mut self) -> Self {
         self.built_in = false;
         self
@@ -157,33 +156,27 @@ impl Tuning {
     }
 }
 
-/// A tuning on a device.
 #[derive(Debug)]
 pub(crate) struct Applied {
-    /// Distinguishes the plans of tunings.
     pub(crate) id: u64,
     pub(crate) tuning: Tuning,
-    /// The device, without features that the tuning forbids.
+    /// The device without features that the tuning forbids.
     pub(crate) info: DeviceInfo,
-    /// In order of precedence.
     pub(crate) tables: Vec<Arc<Table>>,
-    /// Expected preferences of the environment and the adapter.
     pub(crate) prior: Prior,
 }
 
-/// Preferences of tables, in order of precedence: the program's, the environment's, the vendor's.
+/// Preferences in order of precedence: the program's, the environment's, the vendor's.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Prior {
     pub(crate) knobs: Knobs,
-    /// Name of the table with the sizes.
+    /// Table with the sizes.
     pub(crate) sizes_of: String,
 }
 
 impl Prior {
-    /// Combines a program's tables, in order of precedence, with the built-in ones for a device.
     fn of(given: &[Arc<Table>], tables: &[Table]) -> Self {
-        // Measurements of this very adapter, with the cost model in their gaps, are better than expectations of its
-        // vendor.
+        // Measurements of this adapter, with the cost model in gaps, beat expectations of its vendor.
         let is_measured = tables.iter().any(|table| table.status == Status::Measured && table.names_adapters());
         let asked = tables.iter().filter(|table| !is_measured || table.adapters.is_none() || table.names_adapters());
         let mut asked: Vec<&Table> = asked.collect();
@@ -197,7 +190,7 @@ impl Prior {
 }
 
 impl Applied {
-    /// Style of shaders: of the program, else of the prior.
+    /// Style of the program, else of the prior.
     pub(crate) fn style(&self) -> Style {
         let knobs = self.tuning.overrides.or(self.prior.knobs);
         Style {
@@ -225,13 +218,11 @@ impl Applied {
         Self { id: IDS.fetch_add(1, Ordering::Relaxed), tuning: tuning.clone(), info, tables, prior }
     }
 
-    /// Sizes that the program overrides, if any.
     pub(crate) fn overrides(&self) -> Option<&Knobs> {
         Some(&self.tuning.overrides).filter(|overrides| overrides.has_sizes())
     }
 }
 
-/// Designer of a device's adapter.
 pub(crate) fn vendor(info: &DeviceInfo) -> Vendor {
     if info.kind == AdapterKind::Software {
         Vendor::Software
@@ -240,8 +231,7 @@ pub(crate) fn vendor(info: &DeviceInfo) -> Vendor {
     }
 }
 
-/// Figures of a device, from the program's tables or the built-in ones about the adapter, in any environment, including
-/// tables that decide nothing else.
+/// Figures from the program's tables, else from built-in ones about the adapter in any environment.
 fn hardware(given: &[Arc<Table>], vendor: Vendor, info: &DeviceInfo) -> Option<Hardware> {
     let mut found = given.iter().find_map(|table| table.hardware);
     if found.is_some() {
@@ -270,7 +260,7 @@ fn kind(info: &DeviceInfo) -> Option<bool> {
 }
 
 impl Knobs {
-    /// Distance of a variant from these sizes, in powers of two; `None` if they do not apply to its kind.
+    /// Distance in powers of two; `None` if the sizes do not apply to the variant's kind.
     pub(crate) fn distance(&self, kind: DomainKind, variant: &Variant) -> Option<f64> {
         let apart = |a: u64, b: u32| ((a.max(1) as f64).log2() - f64::from(b.max(1)).log2()).abs();
         let invocations = variant.passes.first().map_or(1, |pass| u64::from(pass.workgroup_size));
@@ -381,7 +371,6 @@ mod tests {
             assert!(units("some", vendor, kind).is_some(), "{vendor}");
         }
         assert_eq!(units("some", "3dfx", discrete), None);
-        // Whatever decides otherwise, the machine stays what it is; but a program may know it better.
         for tuning in [Tuning::chrome(), Tuning::native().without_built_in_tables()] {
             assert_eq!(of(&tuning, h200.0, h200.1, h200.2).unwrap().units, 132);
         }

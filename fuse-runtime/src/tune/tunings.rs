@@ -1,4 +1,4 @@
-//! [`Tunings`]: the tunings that a device was asked for, applied to it.
+//! [`Tunings`]: a device's applied tunings.
 
 use std::sync::{Arc, Mutex};
 
@@ -9,7 +9,7 @@ use crate::{
     tune::tuning::{Applied, Tuning},
 };
 
-/// Limit of applied tunings besides the device's own, with their plans.
+/// Limit of tunings besides the device's own.
 const MAX_REMEMBERED: usize = 16;
 
 #[derive(Debug)]
@@ -17,10 +17,10 @@ pub(crate) struct Tunings {
     pub(crate) own: Arc<Applied>,
     /// Tunings of closures: equal ones share their plans.
     others: Mutex<Vec<Arc<Applied>>>,
-    /// The reason to ignore the program's table.
+    /// Why the program's table is ignored.
     #[cfg(feature = "tune")]
     pub(crate) problem: Option<Error>,
-    /// End of the device's latest measurement.
+    /// End of the latest measurement.
     #[cfg(feature = "tune")]
     pub(crate) measured: Mutex<Option<web_time::Instant>>,
 }

@@ -1,4 +1,4 @@
-//! Alternatives of a function: which one runs, by shape, by device, by estimated time; and that they agree.
+//! Alternatives of a function: choice by shape, device and time; equal results.
 
 use fuse_runtime::{
     __private::{Arg, alternatives, launch, launch_alternative, launch_dynamic, launch_with, variants},
@@ -8,7 +8,7 @@ use fuse_runtime::{
 
 use crate::{artifacts, device, ramp};
 
-/// `steps` in two kernels, as its own function.
+/// `steps` in two kernels.
 fn unfused() -> Function {
     artifacts::steps(DType::F32).clone()
 }
@@ -47,7 +47,7 @@ fn at_most(mut function: Function, value: u64) -> Function {
     function
 }
 
-/// More workgroup memory than any device has.
+/// Needs more workgroup memory than any device has.
 fn unable(mut function: Function, name: &'static str) -> Function {
     let kernel: &mut Kernel = &mut function.kernels.to_mut()[0];
     kernel.name = name.into();
@@ -106,7 +106,6 @@ fn what_the_device_cannot_run_is_passed_over() {
     assert_eq!(alternatives(function, &args).unwrap(), [1]);
     let [_, same] = launch(function, &args).unwrap();
     assert_eq!(Tensor1::<f32>::from_raw(same).to_vec_blocking().unwrap(), ramp(70));
-    // Variants are those of the alternative that runs.
     let kernels: Vec<&str> = variants(function, &args).unwrap().iter().map(|kernel| kernel.kernel).collect();
     assert_eq!(kernels, ["steps.0", "steps.1"]);
     assert_eq!(launch_with(function, &args, &[0, 0]).unwrap().len(), 2);
@@ -152,7 +151,7 @@ fn defects_of_an_alternative_are_not_hidden_by_others() {
 fn kernels_bind_as_many_buffers_as_the_device_has() {
     let device = device();
     let x = Tensor1::from_vec(&device, ramp(300), [300]).unwrap();
-    // `Σ x` over copies of one input, each its own binding, besides the two results.
+    // `Σ x` over copies of an input, each its own binding, besides the two results.
     let with_inputs = |inputs: usize| {
         let mut function = fused();
         let pass = &mut function.kernels.to_mut()[0].variants.to_mut()[0].passes.to_mut()[0];

@@ -1,4 +1,4 @@
-//! Artifacts as the compiler would make them, small enough to read.
+//! Small artifacts in the compiler's form.
 
 use fuse_runtime::artifact::{
     Access, Binding, Check, DType, Domain, DomainKind, Features, Function, Grid, Kernel, Param, ParamKind, Pass, Plan,
@@ -6,7 +6,7 @@ use fuse_runtime::artifact::{
     schedule::{K, Pointwise, Tile},
 };
 
-/// Artifacts live as long as the program, as those of the macro do.
+/// Artifacts live as long as the program, as the macro's do.
 pub(crate) fn leak(function: Function) -> &'static Function {
     Box::leak(Box::new(function))
 }
@@ -31,7 +31,7 @@ pub(crate) fn axis_symbol(name: &'static str, param: u16, axis: u8) -> Symbol {
     Symbol { name: name.into(), source: SymbolSource::Axis { param, axis } }
 }
 
-/// An access of all axes of `view`, in order; the space's first axes are not used where `view` is shorter.
+/// Accesses all axes of `view`; the space's first axes are unused where `view` is shorter.
 pub(crate) fn access(slot: Slot, space: Space, rank: usize, view: &[Size]) -> Access {
     let missing = rank - view.len();
     let axes: Vec<Option<u8>> = (0..rank).map(|axis| axis.checked_sub(missing).map(|v| v as u8)).collect();
@@ -75,7 +75,7 @@ pub(crate) fn pointwise(extents: &[Size]) -> Domain {
     Domain { kind: DomainKind::Pointwise, extents: extents.to_vec().into(), fixed: false }
 }
 
-/// `fn main` of a pointwise kernel: `i` is the element, and `body` may use the uniform block `u`.
+/// `fn main` of a pointwise kernel: `i` is the element; `body` may use the uniform block `u`.
 fn elementwise(prelude: &str, bindings: &str, words: &str, body: &str) -> String {
     format!(
         "{prelude}
@@ -273,7 +273,7 @@ pub(crate) fn tail(skipped: u64) -> &'static Function {
     })
 }
 
-/// `a + b` as the expression form has it: both padded to rank 6, extents broadcast at launch.
+/// `a + b` in the expression form: padded to rank 6, extents broadcast at launch.
 pub(crate) fn padded_add() -> &'static Function {
     const NAMES: [&str; 18] =
         ["A0", "A1", "A2", "A3", "A4", "A5", "B0", "B1", "B2", "B3", "B4", "B5", "R0", "R1", "R2", "R3", "R4", "R5"];
@@ -332,8 +332,8 @@ pub(crate) fn padded_add() -> &'static Function {
     })
 }
 
-/// `matmul(x: f32[B, M, K], w: f32[K, N]) -> f32[B, M, N]`, one invocation per sum: whole, and split over the depth
-/// with a second pass that adds the parts.
+/// `matmul(x: f32[B, M, K], w: f32[K, N]) -> f32[B, M, N]`, one invocation per sum: whole, and with split depth in two
+/// passes.
 pub(crate) fn matmul() -> &'static Function {
     let [b, m, k, n] = [0, 1, 2, 3].map(sym);
     let (x, w, z) = (vec![b.clone(), m.clone(), k.clone()], vec![k.clone(), n.clone()], vec![b, m, n]);
@@ -427,7 +427,7 @@ pub(crate) fn matmul() -> &'static Function {
     })
 }
 
-/// A copy of `function` whose only kernel has the shader text `wgsl` in every pass.
+/// A copy of `function` with the shader `wgsl` in every pass of its kernel.
 pub(crate) fn with_text(function: &Function, wgsl: &'static str) -> &'static Function {
     let mut function = function.clone();
     for kernel in function.kernels.to_mut() {

@@ -16,7 +16,7 @@ fn reference(x: &[f32], w: &[f32], [rows, depth, columns]: [usize; 3]) -> Vec<f3
     z
 }
 
-/// Small integers and halves: sums are exact in `f32` in any order.
+/// Small integers and halves: sums are exact in `f32`.
 fn values(count: usize) -> Vec<f32> {
     ramp(count).iter().map(|value| value % 8.0).collect()
 }
@@ -51,7 +51,7 @@ fn shared_right_operand_makes_one_matrix_of_the_batch() {
 fn empty_depth_gives_zeros_and_empty_output_nothing() {
     let device = device();
     let function = artifacts::matmul();
-    // Recycled memory that is not zero.
+    // Recycled memory is not zero.
     drop(Tensor3::<f32>::full(&device, 9.0, [1, 2, 3]).unwrap());
     for [m, k, n] in [[2, 0, 3], [0, 4, 3], [2, 4, 0]] {
         let x = Tensor3::<f32>::full(&device, 1.0, [1, m, k]).unwrap();

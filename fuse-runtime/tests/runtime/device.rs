@@ -39,7 +39,7 @@ fn subgroups_are_as_large_as_the_information_says() {
     let smallest = device.info().features.subgroups;
     assert!(smallest > 0, "this adapter has no subgroup operations: choose another one");
     let x = Tensor1::from_vec(&device, ramp(300), [300]).unwrap();
-    // A copy of `tail` that stores the size of each invocation's subgroup.
+    // Stores the size of each invocation's subgroup.
     let needing = |subgroups: u32| {
         let mut function = artifacts::tail(1).clone();
         let variant = &mut function.kernels.to_mut()[0].variants.to_mut()[0];
@@ -91,7 +91,7 @@ fn loss_behind_the_runtimes_back_is_noticed() {
     let device = device();
     let x = Tensor1::from_vec(&device, ramp(100), [100]).unwrap();
     device.wgpu_device().destroy();
-    // Whichever call notices first, from then on all fail, and none panics or hangs.
+    // Whichever call notices first, later ones fail without panic or hang.
     let readback = x.to_vec_blocking();
     assert!(readback.is_err(), "{readback:?}");
     let launched = launch::<2>(artifacts::steps(DType::F32), &[(&x).into()]);
@@ -137,13 +137,12 @@ fn profiles_list_every_dispatch() {
     let text = profile.to_string();
     assert!(text.lines().count() == 2 + 2 * rounds && text.contains("steps.1"), "{text}");
     assert_eq!(Tensor1::<f32>::from_raw(same).to_vec_blocking().unwrap(), ramp(100_000));
-    // Profiling ends with the closure, also where it panics.
+    // Profiling ends with the closure, also after panics.
     let panics = std::panic::AssertUnwindSafe(|| device.profile(|| panic!("expected by the test")));
     assert!(std::panic::catch_unwind(panics).is_err());
     assert_eq!(device.profile(|| ()).unwrap().1.entries, []);
 }
 
-/// A folder of this test run.
 fn fresh_folder(name: &str) -> PathBuf {
     let folder = env::temp_dir().join(format!("fuse-runtime-{name}-{}", std::process::id()));
     drop(fs::remove_dir_all(&folder));
@@ -179,7 +178,7 @@ fn pipelines_are_kept_on_disk_and_damage_is_ignored() {
         fs::write(file, content).unwrap();
         assert_eq!(compute(&open()), expected);
     }
-    // Dropping a device saves, so the damaged file has been replaced.
+    // Dropping a device replaces the damaged file.
     assert!(fs::read(file).unwrap().starts_with(b"fusepc01"));
     let unwritable = Device::builder().pipeline_cache_dir(file).build_blocking().unwrap();
     compute(&unwritable);

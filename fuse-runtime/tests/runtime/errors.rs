@@ -1,4 +1,4 @@
-//! What callers do wrong, and what they are told.
+//! Misuse by callers, and its messages.
 
 use fuse_runtime::{
     __private::{Arg, launch, launch_into},
@@ -124,7 +124,6 @@ fn refused_shaders_are_errors_that_name_the_kernel() {
         @compute @workgroup_size(64) fn main() { z[0] = 1.0; }",
     );
     assert!(matches!(launch::<1>(other_layout, &[(&x).into()]), Err(Error::Pipeline { .. })));
-    // The device works on.
     assert_eq!(x.to_vec_blocking().unwrap(), ramp(8));
     launch::<1>(artifacts::tail(1), &[(&x).into()]).unwrap();
 }

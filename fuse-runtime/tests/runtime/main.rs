@@ -1,6 +1,6 @@
-//! The runtime on a real adapter (a software rasterizer counts), with small artifacts written by hand.
+//! The runtime on a real adapter, or a software rasterizer, with small hand-written artifacts.
 //!
-//! `FUSE_ADAPTER` chooses the adapter; without any adapter the tests fail and the error says how to get one.
+//! `FUSE_ADAPTER` chooses the adapter; without any, the tests fail.
 
 mod alternatives;
 mod artifacts;
@@ -20,12 +20,12 @@ mod writes;
 
 use fuse_runtime::Device;
 
-/// A device of the adapter under test, with files of other runs out of the way.
+/// The adapter under test, without files of other runs.
 fn device() -> Device {
     Device::builder().without_pipeline_cache().build_blocking().expect("tests need an adapter")
 }
 
-/// `0.5, 1.5, 2.5, …`: values that sums and small products hold exactly.
+/// `0.5, 1.5, 2.5, …`: sums and small products are exact.
 fn ramp(count: usize) -> Vec<f32> {
     (0..count).map(|i| (i % 251) as f32 + 0.5).collect()
 }

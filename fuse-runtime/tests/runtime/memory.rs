@@ -37,7 +37,7 @@ fn uploads_never_overtake_recorded_work() {
     for i in 0..200 {
         let x = Tensor1::full(&device, i as f32, [256]).unwrap();
         let [double, _] = launch(function, &[(&x).into()]).unwrap();
-        // The launch is only recorded, and its input is free again: the next upload must not take its memory.
+        // Recorded work still uses the free input: the next upload must not take its memory.
         drop(x);
         results.push(Tensor1::<f32>::from_raw(double));
     }
@@ -82,7 +82,7 @@ fn the_budget_holds_and_idle_memory_gives_way() {
     let other = Tensor1::<f32>::zeros(&device, [(1 << 17) + 1]).unwrap();
     let report = device.memory_report();
     assert_eq!((report.idle_bytes, report.live_bytes > 1 << 19), (0, true));
-    // A launch that does not fit fails, and leaves the device usable.
+    // A launch that does not fit leaves the device usable.
     let failed = launch::<2>(artifacts::steps(DType::F32), &[(&other).into()]).unwrap_err();
     assert!(matches!(failed, Error::BudgetExceeded { .. }), "{failed}");
     drop(other);
@@ -129,7 +129,7 @@ fn trimming_spares_recorded_work() {
         let x = Tensor1::full(&device, round as f32, [256]).unwrap();
         let [double, _] = launch(function, &[(&x).into()]).unwrap();
         drop(x);
-        // Frees the memory of `x`, of the temporary and of the second result, which recorded work still uses.
+        // Frees `x`, the temporary and the second result, which recorded work still uses.
         device.trim();
         let double = Tensor1::<f32>::from_raw(double);
         assert_eq!(double.to_vec_blocking().unwrap(), [2.0 * (round as f32 + 1.0); 256]);
@@ -138,7 +138,7 @@ fn trimming_spares_recorded_work() {
     }
 }
 
-/// Buffers created and dropped: nine sizes, then a tenth again and again.
+/// Nine sizes, then a tenth again and again.
 #[test]
 fn what_was_used_longest_ago_gives_way() {
     let device = device();
@@ -158,7 +158,7 @@ fn what_was_used_longest_ago_gives_way() {
     device.synchronize_blocking().unwrap();
 }
 
-/// As much as a program holds at most that has a peak of live memory.
+/// Limit of held memory at a peak of live memory.
 fn bound(report: &MemoryReport) -> u64 {
     2 * report.peak_bytes + (64 << 20)
 }
@@ -194,7 +194,7 @@ fn changing_sizes_stay_within_the_budget() {
     const BUDGET: u64 = 48 << 20;
     let device = Device::builder().memory_budget(BUDGET).without_pipeline_cache().build_blocking().unwrap();
     for i in 0..300usize {
-        // Nothing is read back: batches end only because they are long, or because memory is short.
+        // Without readback, batches end only when long or when memory is short.
         let x = Tensor1::full(&device, i as f32, [(1 << 20) + (i * 7919) % (1 << 20)]).unwrap();
         drop(launch::<2>(artifacts::steps(DType::F32), &[(&x).into()]).unwrap());
         let report = device.memory_report();
@@ -217,7 +217,7 @@ fn freed_memory_is_counted_until_it_is_gone() {
     assert_eq!(held(&device.memory_report()), 0, "{}", device.memory_report());
 }
 
-/// Numbers that look random.
+/// Pseudorandom numbers.
 struct Lcg(u64);
 
 impl Lcg {

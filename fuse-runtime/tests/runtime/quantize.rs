@@ -1,4 +1,4 @@
-//! Quantizing on a device: the words and scales of `fuse-quantize`, to the bit, or its error.
+//! Quantizing on a device: words and scales of `fuse-quantize`, bit-identical, or its error.
 
 use fuse_runtime::{
     Bits, Device, Error, Q1, Q2, Q3, Q4, Q8, QTensor, QuantScheme, Quantized, Tensor, Tensor1, Tensor2, f16,
@@ -7,14 +7,13 @@ use fuse_runtime::{
 
 use crate::{artifacts, device, ramp};
 
-/// Random bits of a place.
 fn bits(seed: u32, i: usize) -> u32 {
     let z = (u64::from(seed) << 32).wrapping_add(i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     ((z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb) >> 32) as u32
 }
 
-/// Numbers of both signs with exponents of `first` to `last` as they are stored.
+/// Numbers of both signs with stored exponents of `first` to `last`.
 fn between(first: u32, last: u32, seed: u32, i: usize) -> f32 {
     let exponent = first + bits(seed, 2 * i + 1) % (last - first + 1);
     f32::from_bits((bits(seed, 2 * i) & 0x807f_ffff) | exponent << 23)
@@ -26,7 +25,6 @@ fn weight(seed: u32, i: usize) -> f32 {
     (0..4).map(uniform).sum::<f32>() * 0.1
 }
 
-/// Values of one kind.
 type Values = fn(usize) -> f32;
 
 const AWKWARD: &[(&str, Values)] = &[
@@ -63,7 +61,6 @@ const SCHEMES: [QuantScheme; 4] = [
     QuantScheme::asymmetric().scales(ScaleDType::F32),
 ];
 
-/// What the host makes of values.
 fn host<Q: Bits, const D: usize>(values: &[f32], shape: [usize; D], scheme: &QuantScheme) -> Result<Quantized, Error> {
     let quantized = quantize(Q::PACKING, values, &shape, scheme);
     quantized.map_err(|reason| Error::Quantized {
@@ -72,7 +69,7 @@ fn host<Q: Bits, const D: usize>(values: &[f32], shape: [usize; D], scheme: &Qua
     })
 }
 
-/// Whether the device makes the same of them; whether that is a tensor.
+/// Checks that device and host agree; true if they make a tensor.
 fn agree<Q: Bits, const D: usize>(
     device: &Device,
     what: &str,
@@ -90,7 +87,6 @@ fn agree<Q: Bits, const D: usize>(
     expected.is_ok()
 }
 
-/// What is not the same.
 fn difference(found: Result<Quantized, Error>, expected: Result<Quantized, Error>, values: &[f32]) -> String {
     let (found, expected) = match (found, expected) {
         (Ok(found), Ok(expected)) => (found, expected),
@@ -106,7 +102,7 @@ fn difference(found: Result<Quantized, Error>, expected: Result<Quantized, Error
     }
 }
 
-/// As [`agree`] for every width; how many of them make tensors.
+/// [`agree`] for every width; number of tensors made.
 fn all_agree<const D: usize>(
     device: &Device,
     what: &str,
@@ -138,7 +134,7 @@ fn awkward_values_get_the_scales_and_codes_of_the_host() {
 #[test]
 fn scales_of_any_size_get_the_codes_of_the_host() {
     let device = device();
-    // Each group has numbers of a size of its own.
+    // Each group has its own magnitude.
     let sizes = |first: u32, last: u32| -> Vec<f32> {
         let value = |i: usize| {
             let exponent = first + (i / 32) as u32 % (last - first + 1);
@@ -190,7 +186,6 @@ fn every_size_agrees() {
 #[test]
 fn more_workgroups_than_a_dimension_has_agree() {
     let device = device();
-    // An invocation for each value.
     let columns = 64 * 65_536 + 5;
     assert!(agree::<Q4, 2>(&device, "a ramp", &ramp(columns), [1, columns], &SCHEMES[1].per_channel()));
 }
@@ -199,7 +194,7 @@ fn more_workgroups_than_a_dimension_has_agree() {
 fn halves_are_quantized_as_their_values() {
     let device = device();
     for (what, value) in AWKWARD {
-        // An odd number of them, infinite ones left out.
+        // An odd number, without infinite ones.
         let halves: Vec<f16> = (0..33 * 35).map(|i| f16::from_f32(value(i).clamp(-65504.0, 65504.0))).collect();
         let values: Vec<f32> = halves.iter().map(|half| half.to_f32()).collect();
         let tensor = Tensor2::from_slice(&device, &halves, [33, 35]).unwrap();
@@ -227,7 +222,6 @@ fn what_cannot_be_quantized_is_refused_as_on_the_host() {
     assert!(refusal(&values, &scheme).contains("scale of group [1, 1]: expected at most 65504"));
     (values[77], values[180]) = (f32::NEG_INFINITY, f32::NAN);
     assert!(refusal(&values, &scheme).contains("values[25, 2]: expected a finite number, found -inf"));
-    // The device works on.
     values.truncate(64);
     assert!(agree::<Q4, 2>(&device, "weights", &values, [64, 1], &scheme));
 }

@@ -1,4 +1,4 @@
-//! Reduction launches: rows of any length in any layout, rows shared by workgroups, scratch memory, empty rows.
+//! Reduction launches: any length and layout, rows shared by workgroups, scratch memory, empty rows.
 
 use fuse_runtime::{
     __private::{Arg, launch, launch_with, variants},
@@ -8,12 +8,12 @@ use fuse_runtime::{
 
 use crate::{artifacts, device, ramp, row_artifacts::centered};
 
-/// Small integers: sums are exact in `f32` in any order.
+/// Small integers: sums are exact in `f32`.
 fn values(count: usize) -> Vec<f32> {
     ramp(count).iter().map(|value| (value * 7.0).floor() % 5.0).collect()
 }
 
-/// The results of [`centered`] over axis `axis`.
+/// [`centered`] over axis `axis`.
 fn reference(x: &[f32], shape: [usize; 3], axis: usize) -> (Vec<f32>, Vec<f32>) {
     let length = shape[axis];
     let (outer, inner): (usize, usize) = (shape[..axis].iter().product(), shape[axis + 1..].iter().product());
@@ -40,7 +40,7 @@ fn check(function: &'static Function, shape: [usize; 3], axis: usize, names: &[&
         assert_eq!(Tensor3::<f32>::from_raw(found_y).to_vec_blocking().unwrap(), y, "{shape:?} {axis} {name}");
         assert_eq!(Tensor2::<f32>::from_raw(found_s).to_vec_blocking().unwrap(), s, "{shape:?} {axis} {name}");
     };
-    // Recycled memory that is not zero.
+    // Recycled memory is not zero.
     drop(Tensor3::<f32>::full(&device, 9.0, shape).unwrap());
     compare(launch::<2>(function, &args).unwrap().into(), "chosen");
     for (variant, name) in legal {

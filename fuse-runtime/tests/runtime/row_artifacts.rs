@@ -1,4 +1,4 @@
-//! Artifacts of reductions as the compiler would make them: two reductions of which the second needs the first.
+//! Artifacts of reductions in the compiler's form: the second of two needs the first.
 
 use fuse_runtime::artifact::{
     Access, Binding, DType, Domain, DomainKind, Function, Grid, Pass, Plan, Require, Schedule, Scratch, Size, Slot,
@@ -8,11 +8,11 @@ use fuse_runtime::artifact::{
 
 use crate::artifacts::{access, axis_symbol, binding, kernel, leak, pass, spec, sym, tensor, variant};
 
-/// The words that every text of this file has, in order.
+/// Uniform words of every shader here, in order.
 const WORDS: &str = "workgroups: u32, count: u32, row_length: u32, parts: u32, part: u32, kept: u32,
     x0: u32, x1: u32, x2: u32, y0: u32, y1: u32, y2: u32, s0: u32, s1: u32";
 
-/// The uniforms of [`WORDS`]: a text with two kept axes and a reduced one.
+/// For [`WORDS`], with two kept axes and a reduced one.
 fn uniforms() -> Vec<Uniform> {
     let strides = |access: u16, axes: u8| (0..axes).map(move |axis| Uniform::Stride { access, axis });
     [Uniform::Workgroups, Uniform::Count, Uniform::RowLength, Uniform::Splits, Uniform::SplitDepth]
@@ -24,8 +24,8 @@ fn uniforms() -> Vec<Uniform> {
         .collect()
 }
 
-/// A text for workgroups of 64, `rows` rows each, whose invocations see `row`, `has_row` (whether there is such a row),
-/// `lane` (of `64 / rows`), and `x_base`, `y_base`, `s_base`: where the row starts. `fold` takes a value of each lane.
+/// Shader for workgroups of 64 with `rows` rows each. Invocations see `row`, `has_row` (whether it exists), `lane` (of
+/// `64 / rows`), and the row's starts `x_base`, `y_base`, `s_base`. `fold` takes a value of each lane.
 fn text(rows: u32, bindings: &str, body: &str) -> String {
     let lanes = 64 / rows;
     format!(
@@ -77,7 +77,7 @@ const INPUT_AND_RESULTS: &str = "@group(0) @binding(1) var<storage, read> x: arr
     @group(0) @binding(2) var<storage, read_write> y: array<f32>;
     @group(0) @binding(3) var<storage, read_write> s: array<f32>;";
 
-/// All in one pass: `rows` rows per workgroup, by lanes that walk down their row.
+/// One pass: `rows` rows per workgroup, by lanes that walk down their row.
 fn whole(rows: u32) -> Pass {
     let lanes = 64 / rows;
     let body = format!(
@@ -102,7 +102,7 @@ fn whole(rows: u32) -> Pass {
     pass(text(rows, INPUT_AND_RESULTS, &body), all_bindings(), uniforms(), Grid::Rows { rows })
 }
 
-/// A pass for each of the two reductions, and one for the results. Scratch: of each row, two words per part.
+/// A pass per reduction, and one for the results. Scratch: two words per row and part.
 fn split() -> Vec<Pass> {
     let range = "let begin = part * u.part; let end = min(u.row_length, begin + u.part);";
     let most_of_parts = format!(
@@ -140,13 +140,13 @@ fn split() -> Vec<Pass> {
 }
 
 /// `centered(x: f32[A, B, C]) -> (f32[A, B, C], f32[..])` over axis `axis`: `t = Σ (x − max x)`, `x − max x + t`, `t`.
-/// Variants: four rows per workgroup, one row per workgroup (any length), a row shared by workgroups.
+/// Variants: four rows per workgroup, one (any length), a row shared by workgroups.
 pub(crate) fn centered(axis: usize) -> &'static Function {
     let shape: Vec<Size> = (0..3).map(sym).collect();
     let kept: Vec<usize> = (0..3).filter(|other| *other != axis).collect();
     let per_row: Vec<Size> = kept.iter().map(|axis| shape[*axis].clone()).collect();
     let extents = [&per_row[..], &[shape[axis].clone()]].concat();
-    // The domain's axes are the kept ones, then the reduced one: a permutation of those of the tensor.
+    // The domain has the kept axes, then the reduced one.
     let order: Vec<Option<u8>> = kept.iter().chain([&axis]).map(|axis| Some(*axis as u8)).collect();
     let whole_row = |slot| Access { axes: order.clone().into(), ..access(slot, Space::Point, 3, &shape) };
     let of_row =

@@ -92,7 +92,7 @@ fn tensors_may_drop_before_the_replay() {
         device.capture(|| chain(&x, 5)).unwrap()
     };
     let live = device.memory_report().live_buffers;
-    // What drops here must not get memory of the sequence.
+    // Dropped tensors must not get memory of the sequence.
     for i in 0..50 {
         let other = Tensor1::full(&device, i as f32, [256]).unwrap();
         drop(steps(&other).unwrap());
@@ -101,7 +101,6 @@ fn tensors_may_drop_before_the_replay() {
     sequence.replay().unwrap();
     let expected: Vec<f32> = ramp(256).iter().map(|x| chained(*x, 5)).collect();
     assert_eq!(result.to_vec_blocking().unwrap(), expected);
-    // Results outlive the sequence, and a sequence its results.
     drop(sequence);
     assert_eq!(result.to_vec_blocking().unwrap(), expected);
     let x = Tensor1::from_vec(&device, ramp(256), [256]).unwrap();
@@ -117,7 +116,7 @@ fn a_sequence_reuses_memory_within_itself() {
     let x = Tensor1::from_vec(&device, ramp(256), [256]).unwrap();
     let before = device.memory_report().live_buffers;
     let (sequence, result) = device.capture(|| chain(&x, 40)).unwrap();
-    // Of a step: its input, the temporary, two results; and the second result of the first, which `chain` keeps.
+    // Per step: input, temporary, two results; and the first step's second result, which `chain` keeps.
     assert!(device.memory_report().live_buffers <= before + 5, "{}", device.memory_report());
     sequence.replay().unwrap();
     let expected: Vec<f32> = ramp(256).iter().map(|x| chained(*x, 40)).collect();
@@ -147,14 +146,13 @@ fn replays_keep_their_place_among_other_work() {
     let unused = Tensor1::<f32>::zeros(&device, [64]).unwrap();
     let (sequence, y) = device.capture(|| chain(&x, 3)).unwrap();
     let mut value = 0.0;
-    // Launches write the input of the next replay from the result of the last one, without ever waiting.
+    // Launches write the next replay's input from the last result, without waiting.
     for _ in 0..6 {
         sequence.replay().unwrap();
         launch_into(artifacts_steps(), &[(&y).into()], &[x.raw(), unused.raw()]).unwrap();
         value = chained(value, 4);
     }
     assert_eq!(x.to_vec_blocking().unwrap(), [value; 64]);
-    // Long sequences span batches.
     let (long, z) = device.capture(|| chain(&unused, 15)).unwrap();
     for _ in 0..40 {
         long.replay().unwrap();
@@ -205,13 +203,13 @@ fn inputs_and_results_can_be_rebound() {
     sequence.rebind(&a, &b).unwrap();
     sequence.replay().unwrap();
     assert_eq!(y.to_vec_blocking().unwrap(), [chained(2.0, 3); 64]);
-    // The other result goes elsewhere; the one before keeps its values.
+    // The other result moves; the old one keeps its values.
     sequence.rebind(&y, &out).unwrap();
     sequence.rebind(&b, &a).unwrap();
     sequence.replay().unwrap();
     assert_eq!(out.to_vec_blocking().unwrap(), [chained(1.0, 3); 64]);
     assert_eq!(y.to_vec_blocking().unwrap(), [chained(2.0, 3); 64]);
-    // Two buffers that take turns: y = f(out), out = f(y), …
+    // Two alternating buffers: y = f(out), out = f(y), …
     sequence.rebind(&a, &y).unwrap();
     sequence.replay().unwrap();
     assert_eq!(out.to_vec_blocking().unwrap(), [chained(2.0, 6); 64]);
@@ -249,7 +247,7 @@ fn rebinding_names_what_does_not_fit() {
     assert_eq!(text(sequence.rebind_raw(x.raw(), &integers)), format!("{head} f32[64], found i32[64]"));
     let elsewhere = Tensor1::full(&self::device(), 1f32, [64]).unwrap();
     assert!(text(sequence.rebind(&x, &elsewhere)).starts_with(&format!("{head} a tensor on the sequence's device")));
-    // All of that left the sequence as it was.
+    // The sequence is unchanged.
     sequence.rebind(&x, &x).unwrap();
     sequence.replay().unwrap();
     assert_eq!(y.to_vec_blocking().unwrap(), [chained(1.0, 2); 64]);
@@ -283,7 +281,7 @@ fn what_a_sequence_cannot_repeat_is_refused() {
     assert_eq!(refused(&mut |_| inner.replay()), "replaying a sequence");
     let error = Error::Capturing { what: "submitting" };
     assert_eq!(error.to_string(), "submitting is not possible within `Device::capture`; help: do it before or after");
-    // After an error, or a panic, launches run as always.
+    // After an error or panic, launches run as always.
     let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
         device.capture(|| -> Result<(), Error> { panic!("in the closure") })
     }));
@@ -291,7 +289,6 @@ fn what_a_sequence_cannot_repeat_is_refused() {
     let live = device.memory_report().live_buffers;
     assert_eq!(steps(&x).unwrap().1.to_vec_blocking().unwrap(), ramp(64));
     assert_eq!(device.memory_report().live_buffers, live);
-    // An empty capture is a sequence of nothing.
     let (empty, ()) = device.capture(|| Ok(())).unwrap();
     assert_eq!(empty.dispatches(), 0);
     empty.replay().unwrap();
@@ -387,7 +384,7 @@ fn threads_capture_launch_and_replay_at_once() {
     });
     let expected: Vec<f32> = ramp(300).iter().map(|x| chained(*x, 4)).collect();
     assert_eq!(shared_result.to_vec_blocking().unwrap(), expected);
-    // While one thread captures, launches of another one run.
+    // While one thread captures, another's launches run.
     let x = Tensor1::full(&device, 1f32, [8]).unwrap();
     let (sequence, y) = device
         .capture(|| {

@@ -81,7 +81,7 @@ fn arrays_convert_both_ways() {
     let array = arr2(&[[1.0f32, 2.0, 3.0], [4.0, 5.0, 6.0]]);
     let tensor = Tensor2::from_ndarray(&device, &array).unwrap();
     assert_eq!(tensor.to_ndarray_blocking().unwrap(), array);
-    // Arrays in another memory order arrive in logical order.
+    // Other memory orders arrive in logical order.
     let transposed = Tensor2::from_ndarray(&device, &array.t()).unwrap();
     assert_eq!(transposed.to_vec_blocking().unwrap(), [1.0, 4.0, 2.0, 5.0, 3.0, 6.0]);
     let empty: Array2<f32> = Array2::zeros((0, 3));

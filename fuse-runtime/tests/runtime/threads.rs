@@ -54,7 +54,6 @@ fn work_can_be_awaited() {
     let x = Tensor1::full(&device, 1.0f32, [64]).unwrap();
     let [double, _] = launch(artifacts::steps(DType::F32), &[(&x).into()]).unwrap();
     pollster::block_on(device.synchronize()).unwrap();
-    // Again, with nothing to do.
     pollster::block_on(device.synchronize()).unwrap();
     assert_eq!(Tensor1::<f32>::from_raw(double).to_vec_blocking().unwrap(), [4.0; 64]);
     device.destroy();

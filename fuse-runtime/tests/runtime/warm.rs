@@ -1,4 +1,4 @@
-//! Pipelines that are created ahead of launches.
+//! Pipelines created ahead of launches.
 
 use std::thread;
 
@@ -10,12 +10,11 @@ use fuse_runtime::{
 
 use crate::{artifacts, device, ramp};
 
-/// What a module's `KERNELS` would be.
+/// As a module's `KERNELS`.
 fn kernels(function: &'static Function) -> &'static Kernels {
     Box::leak(Box::new(Kernels::new(Vec::leak(vec![function]), Vec::leak(function.kernels.iter().collect()))))
 }
 
-/// Passes of all variants.
 fn passes(function: &Function) -> usize {
     function.kernels.iter().flat_map(|kernel| kernel.variants.iter()).map(|variant| variant.passes.len()).sum()
 }
@@ -36,7 +35,6 @@ fn launches_after_a_warm_up_create_no_pipeline() {
     };
     assert_eq!(run(&warm), run(&cold));
     assert_eq!(warm.pipelines(), passes(add) + passes(steps));
-    // Those that exist stay.
     warm.warm_up(&[kernels(add), kernels(add)]).unwrap();
     assert_eq!(warm.pipelines(), passes(add) + passes(steps));
 }
@@ -55,7 +53,7 @@ fn shapes_choose_the_pipelines() {
     let [z] = launch(product, &[(&a.reshape([2, 3, 64]).unwrap()).into(), (&b).into()]).unwrap();
     assert_eq!(z.to_bytes_blocking().unwrap(), 128f32.to_le_bytes().repeat(30));
     assert_eq!(device.pipelines(), created);
-    // Shapes are checked as those of a launch.
+    // Shapes are checked as a launch's.
     let error = device.warm_up_for(&[(add, &[&[1, 300], &[301], &[]])]).unwrap_err();
     assert!(matches!(&error, Error::DimensionMismatch { argument, .. } if argument == "y"), "{error}");
     assert!(matches!(device.warm_up_for(&[(add, &[&[1, 300]])]), Err(Error::Count { .. })));

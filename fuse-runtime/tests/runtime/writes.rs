@@ -1,4 +1,4 @@
-//! How often a tensor's values were replaced, and who holds its memory.
+//! Counts of writes to tensors, and holders of their memory.
 
 use fuse_runtime::{
     __private::{Arg, RawTensor, launch, launch_dynamic, launch_into, launch_into_vec},
@@ -8,7 +8,7 @@ use fuse_runtime::{
 
 use crate::{artifacts, device, ramp};
 
-/// `2·(x + 1)` and `x`; one artifact for all calls, as the macro's `static`.
+/// `2·(x + 1)` and `x`; one artifact for all calls.
 fn steps() -> &'static Function {
     static STEPS: std::sync::OnceLock<&'static Function> = std::sync::OnceLock::new();
     STEPS.get_or_init(|| artifacts::steps(DType::F32))
@@ -48,7 +48,7 @@ fn what_a_tensor_is_made_with_and_what_reads_it_does_not_count() {
         assert_eq!((tensor.clone().raw().writes(), tensor.reshape([8, 8]).unwrap().raw().writes()), (0, 0));
     }
     assert_eq!(writes(&all), [0; 5]);
-    // Memory that serves again counts anew.
+    // Recycled memory counts anew.
     let mut first = full(&device, 1.0);
     first.write(&[2.0; 64]).unwrap();
     drop(first);
@@ -68,7 +68,7 @@ fn host_writes_count_where_they_go_and_what_follows_a_tensor_shares_its_count() 
     square.raw().overwrite(&[0; 256]).unwrap();
     assert_eq!((x.raw().writes(), clone.raw().writes(), square.raw().writes()), (1, 1, 1));
     assert_eq!(clone.reshape([4, 16]).unwrap().raw().writes(), 1);
-    // What is refused writes nothing.
+    // Refused writes do not count.
     x.write(&ramp(63)).unwrap_err();
     device.capture(|| x.write(&ramp(64))).unwrap_err();
     assert_eq!(x.raw().writes(), 1);
@@ -135,7 +135,7 @@ fn replays_count_for_all_that_they_write() {
     let capture = || {
         let [result, other] = launch(steps(), &[(&x).into()])?.map(Tensor1::<f32>::from_raw);
         increment(&state)?;
-        // Each tensor counts once a replay, however often it is written.
+        // Each tensor counts once per replay, however often it is written.
         increment(&result)?;
         launch_into(steps(), &[(&state).into()], &[y.raw(), z.raw()])?;
         Ok((result, other))
@@ -148,7 +148,7 @@ fn replays_count_for_all_that_they_write() {
         assert_eq!(x.raw().writes(), 0);
     }
     assert_eq!((state.to_vec_blocking().unwrap()[0], result.to_vec_blocking().unwrap()[0]), (3.0, 5.0));
-    // A replay that is refused writes nothing.
+    // Refused replays do not count.
     device.capture(|| sequence.replay()).unwrap_err();
     assert_eq!(writes(&[&state, &result]), [3, 3]);
 }
@@ -195,7 +195,7 @@ fn holders_are_clones_reshaped_tensors_and_sequences() {
     let square = clone.reshape([8, 8]).unwrap();
     assert_eq!((holders(), square.raw().lease_holders()), (3, 3));
     drop((clone, square));
-    // A launch is recorded and holds nothing: memory may serve again while commands use it.
+    // A recorded launch holds nothing: memory may serve again while commands use it.
     launch::<2>(steps(), &[(&x).into()]).unwrap();
     x.to_vec_blocking().unwrap();
     assert_eq!(holders(), 1);
@@ -223,7 +223,6 @@ fn results_are_appended_to_a_list_that_serves_again() {
     }
     assert_eq!((results.as_ptr(), results.capacity()), (place, 4));
     assert_eq!(values(&launch_dynamic(steps(), &args).unwrap()), [4.0, 1.0]);
-    // Captured, they are the sequence's.
     results.truncate(1);
     let (sequence, ()) = device.capture(|| launch_into_vec(&steps().into(), &args, &mut results)).unwrap();
     assert!(matches!(results[1].to_bytes_blocking(), Err(Error::NotReplayed { .. })));

@@ -1,5 +1,5 @@
-//! Method calls as data: recorded on lazy tensors, and written as source with literal extents. The source is
-//! hand-written, to be independent of what `fuse-auto` generates.
+//! Method calls as data: recorded on lazy tensors, and written as source with literal extents, independent of what
+//! `fuse-auto` generates.
 
 use std::ops::{Add, BitAnd, BitOr, BitXor, Div, Mul, Rem, Shl, Shr, Sub};
 
@@ -31,14 +31,12 @@ impl Type {
     }
 }
 
-/// An operand: the index of a value, or a number of the host.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Arg {
     Value(usize),
     Number(DType, f64),
 }
 
-/// A size: a number, or an expression of extents of values.
 #[derive(Clone, Debug)]
 pub(crate) enum Size {
     Number(usize),
@@ -67,15 +65,15 @@ impl Size {
     }
 }
 
-/// A call of the method `name`. Most methods use few of these.
+/// A method call; most methods use few of these fields.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
     pub(crate) name: &'static str,
     pub(crate) operands: Vec<Arg>,
-    /// The axes, or the axis; for reductions, `None` means all.
+    /// For reductions, `None` means all.
     pub(crate) axes: Option<Vec<i32>>,
     pub(crate) sizes: Vec<Size>,
-    /// For reductions: keep the axes. For binary operations: use Rust's operator.
+    /// Reductions: keep the axes. Binary operations: use Rust's operator.
     pub(crate) flag: bool,
     pub(crate) dtype: DType,
     pub(crate) correction: u32,
@@ -101,7 +99,6 @@ impl Call {
         })
     }
 
-    /// The source of the expression, with extents of values of these types.
     pub(crate) fn text(&self, names: &[String], types: &[Type]) -> String {
         let operands: Vec<String> = self.operands.iter().map(|operand| operand_text(*operand, names)).collect();
         let all = operands.join(", ");
@@ -121,7 +118,6 @@ impl Call {
         let type_of = |operand: &Arg| if let Arg::Value(value) = operand { types.get(*value) } else { None };
         let ranks: Vec<usize> = self.operands.iter().map(|operand| type_of(operand).map_or(0, Type::rank)).collect();
         let counts = type_of(&self.operands[0]).is_some_and(|ty| ty.dtype == DType::Bool);
-        // Reductions of truth values count them.
         let x = &match self.name {
             "sum" if counts => format!("({x} as i32)"),
             "mean" if counts => format!("({x} as f32)"),
@@ -306,12 +302,10 @@ fn single(name: &str, x: &LazyTensor, operator: bool) -> Result<LazyTensor, Erro
     }
 }
 
-/// The value of an operator, or the error that it carries.
 fn checked(value: LazyTensor) -> Result<LazyTensor, Error> {
     value.shape().map(|_| value)
 }
 
-/// The binary operations that are operators of Rust.
 pub(crate) const OPERATORS: &[&str] = &["add", "sub", "mul", "div", "rem", "bitand", "bitor", "bitxor", "shl", "shr"];
 
 fn pair(call: &Call, values: &[LazyTensor]) -> Result<LazyTensor, Error> {
@@ -375,7 +369,6 @@ where
 }
 
 impl Size {
-    /// The values whose extents it uses.
     fn values(&self) -> Vec<usize> {
         match self {
             Self::Number(_) => vec![],
@@ -397,7 +390,7 @@ impl Size {
 }
 
 impl Call {
-    /// The values it uses, including those used only for their extents.
+    /// Including values used only for their extents.
     pub(crate) fn all_values(&self) -> Vec<usize> {
         self.values().chain(self.sizes.iter().flat_map(Size::values)).collect()
     }
@@ -410,7 +403,6 @@ impl Call {
         }
     }
 
-    /// Replaces the indices of values.
     pub(crate) fn rename(&mut self, places: &[usize]) {
         for operand in &mut self.operands {
             if let Arg::Value(value) = operand {
@@ -420,7 +412,7 @@ impl Call {
         self.sizes.iter_mut().for_each(|size| size.rename(places));
     }
 
-    /// True if only a launch of the source detects what recording refuses: an index into an axis without elements.
+    /// True if only a launch detects what recording refuses: an index into an empty axis.
     pub(crate) fn is_checked_later(&self, types: &[Type]) -> bool {
         let [Arg::Value(x), Arg::Value(ids)] = self.operands[..] else { return false };
         let axis = if self.name == "embedding" { 0 } else { self.axes.as_ref().map_or(0, |axes| axes[0]) };

@@ -22,7 +22,7 @@ const INDICES: [DType; 2] = [DType::I32, DType::U32];
 pub(crate) const REDUCTIONS: &[&str] =
     &["sum", "prod", "amax", "amin", "mean", "var", "logsumexp", "norm", "any", "all", "argmax", "argmin"];
 
-/// Methods other than pointwise operations and reductions.
+/// Neither pointwise operations nor reductions.
 const OTHERS: &[&str] = &[
     "select",
     "clamp",
@@ -68,10 +68,9 @@ const OTHERS: &[&str] = &[
     "stop_gradient",
 ];
 
-/// Methods that need literal sizes: other extents make another function.
+/// Methods with literal sizes: other extents make another function.
 const LITERAL: &[&str] = &["slice", "split", "chunk", "one_hot", "pad", "repeat", "tile", "group_norm", "glu"];
 
-/// Methods whose results are not floats, or not numbers.
 const DISCRETE: &[&str] = &[
     "not",
     "popcount",
@@ -109,18 +108,17 @@ pub(crate) fn names() -> Vec<&'static str> {
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Style {
-    /// Percentage of choices that are made without regard to validity.
+    /// Percentage of choices made regardless of validity.
     pub(crate) wild: u64,
-    /// True if all sizes are extents of values.
+    /// Sizes are extents of values.
     pub(crate) open: bool,
     pub(crate) floats: bool,
 }
 
-/// Draws calls on typed values, and parameters for them.
 pub(crate) struct Draw {
     pub(crate) numbers: Numbers,
     pub(crate) types: Vec<Type>,
-    /// Parameters requested by calls since this was last reset.
+    /// Parameters requested since the last reset.
     pub(crate) wanted: usize,
     style: Style,
     extents: Vec<usize>,
@@ -180,7 +178,6 @@ impl Draw {
         shape
     }
 
-    /// A parameter of one of these dtypes and ranks.
     pub(crate) fn any_param(&mut self, dtypes: &[DType], rank: RangeInclusive<usize>) -> usize {
         let floats: Vec<DType> = dtypes.iter().copied().filter(|dtype| dtype.is_float()).collect();
         let dtypes = if self.style.floats && !floats.is_empty() { floats } else { dtypes.to_vec() };
@@ -188,7 +185,7 @@ impl Draw {
         self.param(dtype, shape)
     }
 
-    /// A value of one of these dtypes and ranks; recent values are more likely.
+    /// Recent values are more likely.
     fn value(&mut self, dtypes: &[DType], rank: RangeInclusive<usize>) -> usize {
         let wild = self.is_wild() && !self.types.is_empty();
         let fits = |ty: &Type| wild || dtypes.contains(&ty.dtype) && rank.contains(&ty.rank());
@@ -211,7 +208,6 @@ impl Draw {
         }
     }
 
-    /// A value that broadcasts with `x`.
     fn partner(&mut self, x: usize) -> usize {
         let Type { dtype, mut shape } = self.types[x].clone();
         let dropped = if self.chance(25) { self.numbers.below(shape.len() as u64 + 1) as usize } else { 0 };
@@ -224,7 +220,7 @@ impl Draw {
         self.like(dtype, shape)
     }
 
-    /// A number that every float represents exactly, or an integer.
+    /// Exact in every float dtype, or an integer.
     fn number(&mut self, dtype: DType) -> Arg {
         let dtype = if self.is_wild() { self.one(&ALL) } else { dtype };
         match dtype {
@@ -240,7 +236,6 @@ impl Draw {
         if self.chance(25) { self.number(dtype) } else { Arg::Value(self.partner(x)) }
     }
 
-    /// A scalar: of the host, or a value of rank 0.
     fn single(&mut self, dtype: DType, number: f64) -> Arg {
         match self.numbers.below(8) {
             0 => Arg::Value(self.like(dtype, vec![])),
@@ -270,7 +265,6 @@ impl Draw {
         axes
     }
 
-    /// The size of an axis of a value, as a number or symbolic.
     fn size_of(&mut self, value: usize, axis: usize) -> Size {
         if self.style.open || self.chance(60) {
             Size::Axis(value, axis)
@@ -284,7 +278,7 @@ impl Draw {
         Size::Number((1 - wild + self.numbers.below(4)) as usize)
     }
 
-    /// Any method; large families are not more likely than small ones.
+    /// Any method, with equal weight of small and large families.
     pub(crate) fn any(&mut self) -> Call {
         let open = self.style.open;
         let floats = self.style.floats;

@@ -20,13 +20,11 @@ use super::{
     draw::{Draw, MAX_ELEMENTS, REDUCTIONS, Style},
 };
 
-/// The number of parameters that ends a program.
 const MAX_PARAMS: usize = 10;
 
 #[derive(Clone, Debug)]
 enum Step {
     Param,
-    /// A call, and the number of its results.
     Call(Call, usize),
 }
 
@@ -45,7 +43,6 @@ pub(crate) struct Program {
     seed: u64,
 }
 
-/// Numbers of refused and of accepted calls.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Verdicts {
     pub(crate) accepted: usize,
@@ -73,7 +70,7 @@ impl Program {
         Ok((program, verdicts))
     }
 
-    /// Adds the drawn parameters and a call, if lazy tensors and the language accept it; both must agree.
+    /// Adds the drawn parameters and a call, if both lazy tensors and the language accept it; they must agree.
     pub(crate) fn extend(
         &mut self,
         device: &Device,
@@ -107,7 +104,6 @@ impl Program {
         data::ordinary(*dtype, shape, &mut Numbers::new(self.seed.wrapping_add(value as u64)))
     }
 
-    /// The indices of call results.
     fn results(&self) -> Vec<usize> {
         let mut at = 0;
         let mut results = vec![];
@@ -123,9 +119,8 @@ impl Program {
         results
     }
 
-    /// Values that can alias another one in the language, but not as lazy tensors: results of calls that can be the
-    /// identity, such as `concat([x])` and sums over an extent of 1, and chains of reshapes, which can lead back to the
-    /// original shape.
+    /// Values that alias in the language but not as lazy tensors: results of possible identities, such as
+    /// `concat([x])`, and chains of reshapes back to the original shape.
     fn same(&self) -> Vec<usize> {
         let (mut at, mut same, mut reshapes) = (0, vec![], vec![]);
         for step in &self.steps {
@@ -151,7 +146,6 @@ impl Program {
         same
     }
 
-    /// Chooses up to three unused values as outputs, and sometimes others.
     pub(crate) fn choose_outputs(&mut self, draw: &mut Draw) {
         let used: Vec<usize> = self
             .steps
@@ -168,7 +162,6 @@ impl Program {
         }
     }
 
-    /// Adds gradients of the sums of some values with respect to others, if there are floats.
     pub(crate) fn differentiate(&mut self, seed: u64) {
         let mut numbers = Numbers::new(seed);
         let is_float = |value: &usize| self.types[*value].dtype.is_float();
@@ -183,7 +176,6 @@ impl Program {
         self.gradient = (!of.is_empty() && !wrt.is_empty()).then_some(Gradient { of, wrt });
     }
 
-    /// Removes values from a gradient one by one until the language accepts it.
     pub(crate) fn fit_gradient(&mut self) {
         while graphs(&self.text()).is_err() {
             match &mut self.gradient {
@@ -235,7 +227,7 @@ impl Program {
         format!("pub fn program({}) -> {} {{\n{lets}    {}\n}}\n", params.join(", "), tuple(&types), tuple(&results))
     }
 
-    /// Records it, and returns its outputs, loss and gradients.
+    /// Returns outputs, loss and gradients.
     pub(crate) fn record(&self, device: &Device) -> Result<Vec<LazyTensor>, String> {
         let mut values: Vec<LazyTensor> = vec![];
         for step in &self.steps {
@@ -261,7 +253,6 @@ impl Program {
         Ok(results)
     }
 
-    /// The same calls for other extents of the parameters, if they are valid.
     pub(crate) fn with_extents(&self, device: &Device, extent: impl Fn(usize) -> usize) -> Option<Self> {
         let mut other = Self { types: vec![], ..self.clone() };
         let mut values: Vec<LazyTensor> = vec![];
@@ -286,7 +277,6 @@ impl Program {
         other.types.iter().all(|ty| ty.elements() <= 16 * MAX_ELEMENTS).then_some(other)
     }
 
-    /// The acceptable results, or the interpreter's refusal of these extents.
     fn expected(&self) -> Result<Expected, String> {
         let mut graphs = graphs(&self.text())?;
         let graph: Graph = graphs.remove(0);
@@ -324,14 +314,13 @@ impl Program {
         let values = values.and_then(|()| lazies.iter().map(download).collect::<Result<Vec<Value>, String>>());
         match (expected.values, values) {
             (Ok(expected), Ok(values)) => compare(&expected, &values).map_err(|error| format!("{error}\n{source}")),
-            // A launch refuses what the interpreter refuses.
             (Err(_), Err(_)) => Ok(Outcome::default()),
             (Ok(_), Err(error)) => Err(error),
             (Err(refusal), Ok(_)) => Err(format!("expected the error `{refusal}`, found results")),
         }
     }
 
-    /// The first failing call with its ancestors, for reports.
+    /// The first failing call with its ancestors.
     pub(crate) fn shrunk(&self, fails: impl Fn(&Self) -> bool) -> Self {
         let mut smallest = self.clone();
         for last in self.results() {
@@ -345,7 +334,7 @@ impl Program {
         smallest
     }
 
-    /// Marks the ancestors of `of`, including themselves; if a call has a marked result, all its results.
+    /// Marks the ancestors of `of`; one marked result marks all results of its call.
     fn needed(&self, of: &[usize]) -> Vec<bool> {
         let mut needed = vec![false; self.types.len()];
         of.iter().for_each(|&value| needed[value] = true);
@@ -364,7 +353,6 @@ impl Program {
         needed
     }
 
-    /// Removes everything that no output needs.
     fn keep_needed(&mut self) {
         let needed = self.needed(&self.outputs);
         let mut start = 0;
@@ -404,7 +392,6 @@ pub(crate) enum Order {
     LastFirst,
 }
 
-/// One name, or several in parentheses.
 fn tuple(items: &[String]) -> String {
     if let [only] = items { only.clone() } else { format!("({})", items.join(", ")) }
 }
@@ -424,8 +411,7 @@ pub(crate) fn correct(text: &str) -> Result<(), String> {
     }
 }
 
-/// Records a call, and checks the same call in the language: `Some` results if both accept it, `None` if both refuse
-/// it.
+/// Records a call and checks it in the language: `Some` if both accept it, `None` if both refuse it.
 pub(crate) fn judge(call: &Call, types: &[Type], values: &[LazyTensor]) -> Result<Option<Vec<LazyTensor>>, String> {
     let names: Vec<String> = (0..types.len()).map(|value| format!("x{value}")).collect();
     let mut used: Vec<usize> = call.values().collect();

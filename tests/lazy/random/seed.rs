@@ -1,8 +1,7 @@
-//! Seed and number of random programs, from the code of the commit, or from `FUSE_SEED` and `PROPTEST_CASES`.
+//! Seed and number of random programs: from the commit's code, or `FUSE_SEED` and `PROPTEST_CASES`.
 
 use std::io::Write as _;
 
-/// The seed without a repository.
 const FALLBACK: u64 = 0x6c61_7a79;
 
 pub(crate) fn seed(form: &str) -> u64 {
@@ -11,12 +10,11 @@ pub(crate) fn seed(form: &str) -> u64 {
     seed
 }
 
-/// Prints, also from tests that pass.
+/// Prints even if the test passes.
 pub(crate) fn say(form: &str, text: &str) {
     let _ = writeln!(std::io::stderr(), "random lazy {form}: {text}");
 }
 
-/// The number of programs: `usual`, or `PROPTEST_CASES`.
 pub(crate) fn cases(usual: u64) -> u64 {
     std::env::var("PROPTEST_CASES").ok().and_then(|text| text.parse().ok()).unwrap_or(usual)
 }

@@ -1,8 +1,7 @@
-//! Pairs of functions in one kernel, compared with a version that stores the first result: drivers simplify across
-//! operations.
+//! Pairs of functions in one kernel against a version that stores the first result: drivers simplify across operations.
 //!
-//! Each kernel has many pairs, and each run takes the same few kernels; `FUSE_THOROUGH=1` runs all. Differences that
-//! are too expensive to prevent are listed, one table per kind of driver. README names their kinds.
+//! A run takes the same few kernels of many pairs each; `FUSE_THOROUGH=1` runs all. Differences too expensive to
+//! prevent are listed per kind of driver; README names their kinds.
 
 use std::collections::BTreeSet;
 
@@ -11,13 +10,11 @@ use fuse_compiler::{interp::Value, operations::UnaryOp};
 use fuse_gpu::Device;
 use fuse_test_support::{Program, adapter::Arguments, compile, devices, operations::unary_text, thorough, wait};
 
-/// One in this many kernels runs, unless all do.
 const SHARE: usize = 40;
 
-/// Arguments, with their negatives, infinities and NaN. Their number is odd, so that kernels load single elements.
+/// Arguments; an odd number, so that kernels load single elements.
 const NUMBERS: [f64; 14] = [0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 5.0, 20.0, 90.0, 1000.0, 1e-20, 1e20, 1e30, f32::MAX as f64];
 
-/// Functions of `$` with literals, and of `$` twice.
 const FORMS: &[&str] = &[
     "$ + 1.0",
     "1.0 - $",
@@ -61,7 +58,7 @@ const FORMS: &[&str] = &[
     "$ / $",
 ];
 
-/// Functions of the first result `y`, the argument `x`, and the first result `z` of its negative.
+/// Functions of the result `y`, the argument `x`, and the result `z` of its negative.
 const WITH_ARGUMENT: &[&str] = &[
     "y + x",
     "y - x",
@@ -78,7 +75,7 @@ const WITH_ARGUMENT: &[&str] = &[
     "y / z",
 ];
 
-/// Expressions in kernels of their own, where drivers simplify values with a single use.
+/// In kernels of their own: drivers simplify values with a single use.
 const ALONE: &[&str] = &[
     "log(sigmoid(x))",
     "max(log(sigmoid(x)), -100.0)",
@@ -102,8 +99,7 @@ const ALONE: &[&str] = &[
     "sqrt(recip(x))",
 ];
 
-/// Known differences of a kind of driver, with reasons: expressions of [`ALONE`], and pairs of a first function with
-/// several second ones.
+/// Known differences of a kind of driver.
 struct Known {
     reason: &'static str,
     alone: &'static [&'static str],
@@ -209,11 +205,9 @@ const NVIDIA: &[Known] = &[
     },
 ];
 
-/// Outputs of a kernel, and second functions that share one.
 const OUTPUTS: usize = 5;
 const PACKED: usize = 3;
 
-/// Functions of one float that yield one.
 fn functions(x: &str) -> Vec<String> {
     let named = UnaryOp::ALL.iter().filter(|op| op.takes(DType::F32)).filter_map(|op| match op.result(DType::F32) {
         DType::F32 => Some(unary_text(*op, x)),
@@ -223,8 +217,8 @@ fn functions(x: &str) -> Vec<String> {
     named.chain(FORMS.iter().map(|form| form.replace('$', x))).collect()
 }
 
-/// A function that applies expressions to the bindings of `lets`. It returns signs, exponents, and the first mantissa
-/// bit, which distinguishes NaN from an infinity.
+/// Applies expressions to the bindings of `lets`. Returns signs, exponents, and the first mantissa bit, which
+/// distinguishes NaN from infinity.
 fn source(params: &str, lets: &str, texts: &[String]) -> String {
     let part = |(i, text): (usize, &String)| format!("(to_bits({text}) >> 22) << {}", 10 * i);
     let packed = |texts: &[String]| texts.iter().enumerate().map(part).collect::<Vec<_>>().join(" | ");
@@ -252,7 +246,6 @@ fn run(device: &Device, program: &Program, inputs: &[Value]) -> Vec<Vec<f64>> {
     wait(arguments.launch(program, None)).unwrap().into_iter().map(|value| value.data).collect()
 }
 
-/// Results of a function of [`source`] for each expression.
 fn values(device: &Device, source: &str, count: usize, inputs: &[Value]) -> Vec<Vec<f64>> {
     let program = compile(source).swap_remove(0);
     assert_eq!(program.function.kernels.len(), 1, "{source}");
@@ -261,7 +254,7 @@ fn values(device: &Device, source: &str, count: usize, inputs: &[Value]) -> Vec<
     (0..count).map(|i| outputs[i / PACKED].iter().map(|&word| about(word, i)).collect()).collect()
 }
 
-/// True if two results differ by more than roundings. Small ones may remain after large terms cancel.
+/// Beyond roundings; small results may remain after large terms cancel.
 fn differ(stored: f64, fused: f64) -> bool {
     if stored.is_finite() && fused.is_finite() {
         let (most, least) = (stored.abs().max(fused.abs()), stored.abs().min(fused.abs()));
@@ -270,14 +263,13 @@ fn differ(stored: f64, fused: f64) -> bool {
     stored.is_nan() != fused.is_nan() || !stored.is_nan() && stored != fused
 }
 
-/// True if the first result determines the second one: nothing is promised for subnormal numbers and large angles.
+/// Nothing is promised for subnormal numbers and large angles.
 fn is_promised(y: f64, second: &str) -> bool {
     let is_subnormal = y != 0.0 && y.abs() < f64::from(f32::MIN_POSITIVE);
     let is_angle = ["sin(", "cos(", "tan("].iter().any(|name| second.starts_with(name));
     !(is_subnormal || is_angle && y.is_finite() && y.abs() > 1e6)
 }
 
-/// Pairs that ran, and pairs that differ.
 fn pairs(device: &Device) -> [BTreeSet<String>; 2] {
     let (xs, first, of_negative) = (numbers(), functions("x"), functions("w"));
     let (n, mut second) = (xs.len(), functions("y"));
@@ -291,7 +283,6 @@ fn pairs(device: &Device) -> [BTreeSet<String>; 2] {
         if run.is_empty() {
             continue;
         }
-        // Stored first results, and those of the negated arguments, which are neighbors.
         let stored = compile(&format!("pub fn f(x: f32[N]) -> f32[N] {{ {text} }}")).swap_remove(0);
         let ys = self::run(device, &stored, &[vector(xs.clone())]).swap_remove(0);
         let zs: Vec<f64> = (0..n).map(|i| ys[if i + 1 == n { i } else { i ^ 1 }]).collect();
@@ -316,7 +307,6 @@ fn pairs(device: &Device) -> [BTreeSet<String>; 2] {
     [tried, found]
 }
 
-/// Expressions of [`ALONE`] that differ from a kernel for each operation.
 fn alone(device: &Device) -> BTreeSet<String> {
     let xs = numbers();
     let differs = |text: &&&str| {

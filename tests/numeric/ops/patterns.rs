@@ -1,4 +1,4 @@
-//! Every operation with every operand access, at sizes around the vector and workgroup widths.
+//! Every operation with every operand access, around vector and workgroup widths.
 
 use fuse_artifact::DType;
 use fuse_test_support::{
@@ -7,7 +7,7 @@ use fuse_test_support::{
     patterns::{self, Case},
 };
 
-/// Extents of `N`: empty, single, around 4, and around workgroups, prime and not.
+/// Empty, single, around 4, and around workgroups, prime and not.
 const EXTENTS: &[usize] = &[0, 1, 3, 4, 5, 21, 64, 86, 257];
 
 fn run(cases: Vec<Case>) {

@@ -11,7 +11,6 @@ fn vector(dtype: DType, data: Vec<f64>) -> Value {
     Value { dtype, shape: vec![data.len()], data }
 }
 
-/// Special numbers and their neighborhood, and numbers of every magnitude.
 fn unary_numbers(dtype: DType) -> Vec<f64> {
     let mut numbers = data::special(dtype);
     let mut random = Numbers::new(7);
@@ -20,7 +19,7 @@ fn unary_numbers(dtype: DType) -> Vec<f64> {
             DType::F32 | DType::F16 => {
                 let (largest, smallest) = if dtype == DType::F32 { (127.0, -126.0) } else { (15.0, -14.0) };
                 let unit = random.below(1 << 24) as f64 / f64::from(1 << 24);
-                // A quarter each from -30 to 30 and on the domains of inverse functions; half spread over all exponents.
+                // A quarter each from -30 to 30 and on domains of inverse functions; half over all exponents.
                 let exponent: f64 = smallest + (largest - smallest) * (random.below(4096) as f64 / 4096.0);
                 match i % 4 {
                     0 => 60.0 * unit - 30.0,

@@ -120,7 +120,6 @@ fn grids_of_more_than_65535_workgroups_are_folded() {
     let y = Value { dtype: DType::I32, shape: vec![m], data: column(m) };
     for device in devices() {
         let arguments = Arguments::new(device, &program, &[x.clone(), y.clone()]).unwrap();
-        // The most general variant computes one element per invocation.
         let choice = [program.function.kernels[0].variants.len() - 1];
         let result = wait(arguments.launch(&program, Some(&choice))).unwrap().remove(0);
         let wrong = result.data.iter().enumerate().find(|&(i, &found)| found != (i / m * 3) as f64 - (i % m) as f64);

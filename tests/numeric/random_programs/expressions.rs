@@ -21,10 +21,10 @@ struct Value {
     size: usize,
 }
 
-/// Longest expression, in subexpressions.
+/// In subexpressions.
 const MAX_SIZE: usize = 24;
 
-/// Most variables, so that one kernel can often bind them.
+/// Few enough that one kernel can often bind them.
 const MAX_VARIABLES: usize = 6;
 
 struct Builder {
@@ -32,7 +32,7 @@ struct Builder {
     shapes: Vec<(String, Vec<usize>)>,
 }
 
-/// Builds the expression of `steps`. Extents shrink where the interpreter would take long.
+/// Extents shrink where the interpreter would take long.
 pub(crate) fn fitting(mut extents: [usize; 4], steps: &[Step]) -> Expression {
     loop {
         let (expression, largest) = build(steps, extents);
@@ -44,7 +44,6 @@ pub(crate) fn fitting(mut extents: [usize; 4], steps: &[Step]) -> Expression {
     }
 }
 
-/// Expression, and elements of its largest value.
 fn build(steps: &[Step], extents: [usize; 4]) -> (Expression, usize) {
     let mut builder = Builder { values: vec![], shapes: vec![] };
     let rank = 1 + usize::from(steps[0].detail) % 4;
@@ -113,7 +112,7 @@ impl Builder {
         (value.size <= MAX_SIZE).then_some(value)
     }
 
-    /// Value that broadcasts with `x`: an earlier one, or a new variable with fewer axes or extents of 1.
+    /// An earlier value, or a new variable with fewer axes or extents of 1.
     fn partner(&mut self, x: &Value, step: Step) -> Value {
         let candidates: Vec<&Value> =
             self.values.iter().filter(|value| broadcast(&x.shape, &value.shape).is_some()).collect();
@@ -137,7 +136,6 @@ impl Builder {
 }
 
 impl Builder {
-    /// Softmax or a normalization of the last axis.
     fn row_operation(&mut self, x: Value, step: Step) -> Value {
         let mut vector = || self.variable(x.shape[x.shape.len() - 1..].to_vec()).text;
         let text = match step.detail % 5 {
@@ -180,7 +178,7 @@ impl Builder {
     }
 }
 
-/// Reduction along an axis counted from the end, or of everything.
+/// Along an axis counted from the end, or of everything.
 fn reduction(x: Value, step: Step) -> Value {
     let names = ["sum", "mean", "max", "min", "sum", "logsumexp", "var"];
     let name = names[usize::from(step.detail) % names.len()];
@@ -216,7 +214,6 @@ fn broadcast(x: &[usize], y: &[usize]) -> Option<Vec<usize>> {
         .collect()
 }
 
-/// Compiles the expression and runs it for one choice of dtypes, fused and unfused.
 pub(crate) fn check_expression(random: &Expression, seed: u64, [others, unfused]: Turns) -> Result<Outcome, String> {
     let mut graphs = expression(&random.source)?;
     let (graph, dtypes) = graphs.swap_remove(seed as usize % graphs.len());

@@ -1,13 +1,12 @@
-//! Earlier failures, tried first: those kept in the repository and those of this machine.
-//!
-//! A failing run writes its program below `target`, never to a file of the repository.
+//! Earlier failures, tried first: those of the repository and of this machine. A failing run writes its program below
+//! `target`.
 
 use std::{any::Any, fmt};
 
 use fuse_test_support::{checkout, scratch};
 use proptest::test_runner::{FailurePersistence, FileFailurePersistence, PersistedSeed};
 
-/// Both files of a form of programs.
+/// Files of a form of programs.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Failures {
     added: &'static str,
@@ -18,13 +17,12 @@ impl Failures {
     pub(crate) fn of(file: &str) -> Self {
         let added = checkout().join("tests/numeric/random_programs").join(file);
         let found = scratch("random_programs").join(file);
-        // proptest takes paths with static lifetime.
+        // proptest needs static paths.
         let [added, found] = [added, found].map(|path| &*path.display().to_string().leak());
         Self { added, found }
     }
 }
 
-/// Instructions after a failure.
 impl fmt::Display for Failures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { added, found } = self;

@@ -1,7 +1,7 @@
 //! Random well-typed programs as source text.
 //!
-//! A [`Step`] is a handful of arbitrary numbers, and [`Builder`] reads them so that every choice is legal. Any list of steps
-//! is therefore a program, and proptest shrinks failures by dropping steps and reducing numbers.
+//! A [`Step`] is a handful of arbitrary numbers, and [`Builder`] makes every choice legal. Any list of steps is a
+//! program, and proptest shrinks failures by dropping steps and reducing numbers.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,6 @@ use fuse_test_support::operations::{binary_text, compare_symbol, unary_text};
 
 use super::dims::{Dim, NAMES, dims_text};
 
-/// Choices of one statement.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Step {
     pub(crate) kind: u8,
@@ -30,7 +29,6 @@ pub(crate) struct Program {
     pub(crate) dims: Vec<(&'static str, usize)>,
 }
 
-/// Value that later steps can use.
 #[derive(Clone, Debug)]
 pub(crate) struct Value {
     name: String,
@@ -38,7 +36,7 @@ pub(crate) struct Value {
     pub(crate) dims: Vec<Dim>,
     origin: Origin,
     operands: Vec<usize>,
-    /// Quantized parameter with this value as its only reader, whose use determines the packing.
+    /// Only reader of a quantized parameter: its use determines the packing.
     weights: Option<String>,
 }
 
@@ -56,7 +54,7 @@ pub(crate) struct Builder {
     extents: [usize; 4],
 }
 
-/// Most parameters of a program. More would rarely matter and often exceed eight bindings.
+/// More would rarely matter and often exceed eight bindings.
 pub(crate) const MAX_PARAMS: usize = 7;
 
 /// Elements of the largest value.
@@ -67,7 +65,7 @@ impl Builder {
         Self { values: vec![], extents }
     }
 
-    /// Builds the program of `steps`. Extents shrink where the interpreter would take long.
+    /// Extents shrink where the interpreter would take long.
     pub(crate) fn fitting(extents: [usize; 4], steps: &[Step]) -> Program {
         let mut builder = Self::of(extents, steps);
         let results = builder.results(steps);
@@ -75,8 +73,7 @@ impl Builder {
         Program { source, dims: builder.dims_by_name() }
     }
 
-    /// Adds a scalar function of the results (`fn value`) and its gradients by the float parameters (`fn gradient`).
-    /// `None` for programs without floats.
+    /// Adds a scalar function of the results (`fn value`) and its gradients (`fn gradient`); `None` without floats.
     pub(crate) fn differentiated(extents: [usize; 4], steps: &[Step]) -> Option<Program> {
         let mut builder = Self::of(extents, steps);
         let results = builder.results(steps);
@@ -144,7 +141,7 @@ impl Builder {
         self.values.len() - 1
     }
 
-    /// Value that alone reads a quantized parameter.
+    /// Only reader of a quantized parameter.
     pub(crate) fn push_weighted(
         &mut self,
         dtype: DType,
@@ -168,13 +165,11 @@ impl Builder {
         dim.names.iter().map(|&name| self.extents[name]).product::<usize>() * dim.factor
     }
 
-    /// The number of elements of the largest value.
     fn largest(&self) -> usize {
         let elements = |value: &Value| value.dims.iter().map(|dim| self.extent(dim).max(1)).product();
         self.values.iter().map(elements).max().unwrap_or(0)
     }
 
-    /// New tensor parameter with any dtype and up to four axes.
     fn new_tensor(&mut self, detail: u16) -> usize {
         let dtypes = [DType::F32, DType::F32, DType::F16, DType::F32, DType::I32, DType::U32, DType::F16, DType::Bool];
         let dtype = dtypes[usize::from(detail) % dtypes.len()];
@@ -189,7 +184,6 @@ impl Builder {
         self.param(dtype, dims, false)
     }
 
-    /// Existing value that satisfies `wanted`, or a new parameter of `dtype`.
     pub(crate) fn pick(&mut self, choice: u8, detail: u16, dtype: DType, wanted: impl Fn(&Value) -> bool) -> usize {
         let candidates: Vec<usize> = (0..self.values.len()).filter(|&i| wanted(&self.values[i])).collect();
         if candidates.is_empty() {
@@ -291,7 +285,7 @@ impl Builder {
         self.push(dtype, dims, text, vec![x]);
     }
 
-    /// Value of the dtype of `x` that broadcasts with it: an existing one, or a new parameter.
+    /// An existing value, or a new parameter.
     fn partner(&mut self, x: usize, step: Step) -> usize {
         let (dtype, dims) = (self.dtype(x), self.dims(x));
         let candidates: Vec<usize> = (0..self.values.len())
@@ -461,7 +455,7 @@ impl Builder {
         self.push(dtype, shape, text, vec![x]);
     }
 
-    /// Up to three unused values, or a copy of a parameter if there are none.
+    /// Up to three unused values; else a copy of a parameter.
     fn results(&mut self, steps: &[Step]) -> Vec<usize> {
         let used: BTreeSet<usize> = self.values.iter().flat_map(|value| value.operands.iter().copied()).collect();
         let is_let = |&i: &usize| matches!(self.values[i].origin, Origin::Let(_));
@@ -501,7 +495,7 @@ impl Builder {
         let (params, lets) = self.statements(results);
         let value = |&i: &usize| &self.values[i];
         let floats = results.iter().map(value).filter(|value| value.dtype.is_float());
-        // Bounded, and smooth where the result is not small.
+        // Bounded, and smooth where not small.
         let mut terms: Vec<String> =
             floats.map(|Value { name, .. }| format!("sum(({name} as f32) / (1.0 + abs({name} as f32)))")).collect();
         let reachable = self.reachable(results);
@@ -511,7 +505,6 @@ impl Builder {
         if terms.is_empty() || wrt.is_empty() {
             return None;
         }
-        // Makes the value depend on each of them.
         terms.extend(wrt.iter().map(|value| format!("0.5 * sum({} as f32)", value.name)));
         let loss = terms.join(" + ");
         let types = tuple(wrt.iter().map(|value| type_text(value)).collect());
@@ -523,7 +516,6 @@ impl Builder {
         ))
     }
 
-    /// Parameters, and statements needed for these values.
     fn statements(&self, results: &[usize]) -> (String, String) {
         let (mut params, mut lets) = (vec![], String::new());
         for i in self.reachable(results) {
@@ -543,7 +535,7 @@ fn tuple(items: Vec<String>) -> String {
     if items.len() == 1 { items[0].clone() } else { format!("({})", items.join(", ")) }
 }
 
-/// One of the last few candidates, so that programs become deep rather than wide.
+/// A recent candidate, so that programs become deep rather than wide.
 fn recent(candidates: &[usize], choice: u8) -> usize {
     let last = candidates.len() - 1;
     candidates[last - usize::from(choice) % candidates.len().min(4)]
@@ -553,7 +545,6 @@ fn type_text(value: &Value) -> String {
     format!("{}[{}]", value.dtype, dims_text(&value.dims))
 }
 
-/// Broadcast shape of two shapes by their types alone, if any.
 fn broadcast(x: &[Dim], y: &[Dim]) -> Option<Vec<Dim>> {
     let rank = x.len().max(y.len());
     let axis = |shape: &[Dim], axis: usize| (axis + shape.len()).checked_sub(rank).map(|axis| shape[axis].clone());

@@ -1,4 +1,4 @@
-//! Gradients of random programs, compared with forward mode: in the interpreter in `f64`, and in kernels.
+//! Gradients of random programs against forward mode: in the interpreter in `f64`, and in kernels.
 
 use fuse_compiler::{
     graph::{Graph, Param},
@@ -17,18 +17,17 @@ use super::{
     run,
 };
 
-/// Tolerance between the modes, relative to the sum of magnitudes of all terms, or to 1.
+/// Relative to the sum of magnitudes of all terms, or to 1.
 const TOLERANCE: f64 = 1e-8;
 
-/// Largest average share of programs whose derivative is infinite or NaN.
+/// Largest average share of infinite or NaN derivatives.
 const ROUGH_SHARE: f64 = 0.2;
 
-/// True if programs are differentiated by this parameter.
 fn is_differentiated(param: &Param) -> bool {
     param.ty.dtype.is_float() && !param.scalar && param.quantized.is_none()
 }
 
-/// Directions from -1 to 1 in the space of parameters; 0 for those not differentiated.
+/// Directions from -1 to 1; 0 for parameters that are not differentiated.
 fn direction(graph: &Graph, inputs: &[Value], seed: u64) -> Vec<Vec<f64>> {
     let mut numbers = Numbers::new(seed);
     let mut next = || numbers.below(1 << 20) as f64 / f64::from(1 << 19) - 1.0;
@@ -39,7 +38,6 @@ fn direction(graph: &Graph, inputs: &[Value], seed: u64) -> Vec<Vec<f64>> {
     graph.params.iter().zip(inputs).map(of).collect()
 }
 
-/// Inputs moved along a direction.
 fn moved(inputs: &[Value], direction: &[Vec<f64>], length: f64) -> Vec<Value> {
     let move_one = |(input, direction): (&Value, &Vec<f64>)| {
         let mut input = input.clone();
@@ -49,32 +47,28 @@ fn moved(inputs: &[Value], direction: &[Vec<f64>], length: f64) -> Vec<Value> {
     inputs.iter().zip(direction).map(move_one).collect()
 }
 
-/// Inner product of a gradient and a direction, and the sum of its terms' magnitudes, at least 1.
+/// Inner product with a direction, and the magnitude of its terms, at least 1.
 fn along(graph: &Graph, gradients: &[Vec<f64>], direction: &[Vec<f64>]) -> (f64, f64) {
     let directions = graph.params.iter().zip(direction).filter(|(param, _)| is_differentiated(param));
     let products = gradients.iter().zip(directions).flat_map(|(x, (_, u))| x.iter().zip(u).map(|(x, u)| x * u));
     products.fold((0.0, 1.0), |(sum, size), product| (sum + product, size + product.abs()))
 }
 
-/// One part of all elements of some results.
 fn parts(results: &[Tensor<Dual>], part: fn(&Dual) -> f64) -> Vec<Vec<f64>> {
     results.iter().map(|result| result.data.iter().map(part).collect()).collect()
 }
 
-/// Compares the gradient along a random direction with forward mode.
-///
-/// Away from corners, where second derivatives are a convention, also compares both orders of differentiation along two
-/// directions.
+/// Compares the gradient along a random direction with forward mode; away from corners, where second derivatives are a
+/// convention, also both orders of differentiation along two directions.
 fn check_forward(program: &Program, seed: u64) -> Result<Outcome, String> {
     let graphs = graphs(&program.source)?;
     let [value, gradient] = &graphs[..] else { return Err(format!("{} functions", graphs.len())) };
-    // Round numbers lie on corners; others do not.
+    // Round numbers lie on corners.
     let round = data::inputs(gradient, &program.dims, seed);
     let is_round = seed.is_multiple_of(2);
     let inputs = if is_round { round } else { moved(&round, &direction(gradient, &round, !seed), 0.01) };
     let directions = [seed, seed ^ 0x5bd1_e995].map(|seed| direction(gradient, &inputs, seed));
     let forward = match run_forward(value, &inputs, &directions[0]) {
-        // Sizes that a launch refuses have no values.
         Err(InterpError::Check { .. }) => return Ok(Outcome::default()),
         forward => forward.map_err(|error| error.to_string())?[0].data[0],
     };
@@ -106,7 +100,6 @@ fn check_forward(program: &Program, seed: u64) -> Result<Outcome, String> {
 
 #[test]
 fn gradients_agree_with_forward_mode() {
-    // Compiles nothing for an adapter.
     let rough = run("gradients", "gradients.txt", CASES, |(steps, extents, seed)| {
         let Some(program) = Builder::differentiated(*extents, steps) else { return Ok(Outcome::default()) };
         check_forward(&program, *seed).map_err(|error| format!("{error}\nwith {:?}\n{}", program.dims, program.source))

@@ -8,7 +8,7 @@ use super::{
 };
 
 impl Builder {
-    /// Quantized weights: multiplied with a value's last axis in either layout, dequantized, or looked up.
+    /// Multiplied in either layout, dequantized, or looked up.
     pub(crate) fn quantized(&mut self, step: Step) {
         if self.params() + 3 > MAX_PARAMS {
             return;
@@ -45,7 +45,7 @@ impl Builder {
         }
     }
 
-    /// `argmax(matmul(x, table), axis = -1)` of plain or normalized rows.
+    /// `argmax(matmul(x, table), axis = -1)`, rows plain or normalized.
     pub(crate) fn head(&mut self, step: Step) {
         if self.params() + 3 > MAX_PARAMS {
             return;
@@ -69,7 +69,6 @@ impl Builder {
         self.push(DType::I32, rows, text, vec![logits]);
     }
 
-    /// Float value with at least two plain axes.
     fn matrix(&mut self, step: Step) -> usize {
         let wanted =
             |value: &Value| value.dtype.is_float() && value.dims.len() >= 2 && value.dims.iter().all(Dim::is_plain);

@@ -1,11 +1,11 @@
-//! Programs that failed once, spelled out: proptest's seeds yield other programs after each change of the generator.
+//! Programs that failed once, spelled out: changes of the generator invalidate proptest's seeds.
 
 use super::{
     check_program, expressions,
     generate::{Builder, Step},
 };
 
-/// Kind, operand, other and detail of each step; extents; seed of inputs and variants.
+/// Kind, operand, other and detail per step; extents; seed of inputs and variants.
 type Known = (&'static [(u8, u8, u8, u16)], [usize; 4], u64);
 
 const ITEMS: &[Known] = &[
@@ -49,7 +49,6 @@ const EXPRESSIONS: &[Known] = &[
         [4, 4, 2, 8],
         14974040619135911756,
     ),
-    // Seven sums of one tensor, each stored.
     (
         &[
             (0, 0, 0, 993),

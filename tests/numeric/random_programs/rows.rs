@@ -7,11 +7,10 @@ use super::{
     generate::{Builder, MAX_PARAMS, Step, Value},
 };
 
-/// Most axes of a generated value, so that later steps can add one.
+/// Later steps can add one more axis.
 const MAX_RANK: usize = 5;
 
 impl Builder {
-    /// Reduction over one, some or all axes of a value.
     pub(crate) fn reduce(&mut self, step: Step) {
         let x = self.pick(step.operand, step.detail, DType::F32, |value| !value.dims.is_empty());
         let (dtype, dims) = (self.dtype(x), self.dims(x));
@@ -36,14 +35,13 @@ impl Builder {
             return;
         }
         let axis = usize::from(step.detail >> 3) % dims.len();
-        // An empty axis has no such position, which is an error at compile time.
+        // An empty axis has no position: an error at compile time.
         if dims[axis].factor > 0 {
             let name = ["argmax", "argmin"][usize::from(step.detail & 1)];
             self.push_reduction(name, DType::I32, x, &[axis], step);
         }
     }
 
-    /// Axes selected by a number, sorted.
     fn axes(&self, dims: &[Dim], choice: u16) -> Vec<usize> {
         let rank = dims.len();
         match choice % 4 {
@@ -80,7 +78,6 @@ impl Builder {
         self.push(dtype, kept, format!("{name}({operand}{options})"), vec![x]);
     }
 
-    /// Softmax along an axis, as an operation or spelled out, or its logarithm.
     pub(crate) fn softmax(&mut self, step: Step) {
         let x = self
             .pick(step.operand, step.detail & !7, DType::F32, |value| value.dtype.is_float() && !value.dims.is_empty());
@@ -111,7 +108,6 @@ impl Builder {
         }
     }
 
-    /// Reduction along one axis that keeps it.
     fn row_value(&mut self, name: &str, x: usize, axis: usize) -> usize {
         let (dtype, mut dims) = (self.dtype(x), self.dims(x));
         dims[axis] = Dim::literal(1);
@@ -119,7 +115,7 @@ impl Builder {
         self.push(dtype, dims, text, vec![x])
     }
 
-    /// `layer_norm` or `rms_norm` over the last axis, or centering without them.
+    /// `layer_norm` or `rms_norm` over the last axis, or centering alone.
     pub(crate) fn normalize(&mut self, step: Step) {
         let wanted = |value: &Value| value.dtype.is_float() && value.dims.last().is_some_and(Dim::is_plain);
         let x = self.pick(step.operand, step.detail & !7, DType::F32, wanted);
@@ -145,7 +141,7 @@ impl Builder {
         }
     }
 
-    /// `matmul(softmax(score(matmul(q, transpose(k)))), v)` with some score function.
+    /// `matmul(softmax(score(matmul(q, transpose(k)))), v)` for some score.
     pub(crate) fn attention(&mut self, step: Step) {
         let wanted = |value: &Value| {
             value.dtype.is_float() && (2..=4).contains(&value.dims.len()) && value.dims.iter().all(Dim::is_plain)
@@ -174,7 +170,6 @@ impl Builder {
         self.push(dtype, [batch, &[rows.clone(), columns]].concat(), text, vec![weights, v]);
     }
 
-    /// Changes a score: scale, cap, bias, slope, and mask.
     fn score(&mut self, product: usize, dims: Vec<Dim>, step: Step) -> usize {
         let (dtype, rank) = (self.dtype(product), dims.len());
         let score = match step.detail & 3 {
@@ -190,7 +185,7 @@ impl Builder {
         let name = self.name(score);
         let (row, column) =
             (format!("index({name}, axis = {})", rank - 2), format!("index({name}, axis = {})", rank - 1));
-        // Far below every score, and minus infinity: a query that sees no key yields NaN.
+        // Below every score, and minus infinity: a query without keys yields NaN.
         let hidden = ["-1e30", "-1.0 / 0.0"][usize::from(step.detail >> 2 & 1)];
         let hidden = if dtype == DType::F16 { "-1.0 / 0.0" } else { hidden };
         let text = match step.detail >> 3 & 7 {
@@ -203,7 +198,6 @@ impl Builder {
         self.push(dtype, dims, text, vec![score])
     }
 
-    /// `gather` of rows of a table, or of positions along an axis.
     pub(crate) fn gather(&mut self, step: Step) {
         let table = self.pick(step.operand, step.detail, DType::F32, |value| !value.dims.is_empty());
         let (dtype, dims) = (self.dtype(table), self.dims(table));
@@ -229,7 +223,6 @@ impl Builder {
         self.push(dtype, shape, format!("gather({table_name}, {ids_name}{option})"), vec![table, ids]);
     }
 
-    /// `flip`, `concat`, `stack`, `one_hot` and `dropout`.
     pub(crate) fn rearrange(&mut self, step: Step) {
         let x = self.pick(step.operand, step.detail, DType::F32, |value| !value.dims.is_empty());
         let (dtype, dims, name) = (self.dtype(x), self.dims(x), self.name(x));
@@ -271,7 +264,7 @@ impl Builder {
     }
 }
 
-/// Axes in the language: by number from either end, or by the name of a unique dimension.
+/// By number from either end, or by a unique dimension's name.
 fn axes_text(dims: &[Dim], axes: &[usize], style: u8) -> String {
     let text = |axis: usize| {
         let dim = &dims[axis];

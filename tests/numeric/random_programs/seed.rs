@@ -1,15 +1,14 @@
-//! Seed of random programs, from the commit's code or `FUSE_SEED`, and the time for drawing them.
+//! Seed of random programs (the commit's code, or `FUSE_SEED`) and time for drawing them.
 
 use std::time::Duration;
 
-/// Seed without a repository.
 const FALLBACK: u64 = 0x6675_7365;
 
 pub(crate) fn seed() -> u64 {
     fuse_test_support::seed(&["fuse-artifact", "fuse-compiler", "fuse-runtime", "tests/numeric"], FALLBACK)
 }
 
-/// Time for drawing programs, if `FUSE_MINUTES` sets one instead of a number.
+/// Time for drawing programs, instead of a number of them.
 ///
 /// # Panics
 /// If `FUSE_MINUTES` is no number.

@@ -15,7 +15,7 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-/// Browser and its color scheme: one is light and one dark, so that both are seen.
+/// One browser is light and one dark, to test both color schemes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Browser {
     /// Chromium or Chrome, light
@@ -25,7 +25,6 @@ pub(crate) enum Browser {
 }
 
 impl Browser {
-    /// Its name in files of pictures.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Chromium => "chromium-light",
@@ -33,7 +32,7 @@ impl Browser {
         }
     }
 
-    /// Capabilities: its part of a file for all browsers, and additions.
+    /// Capabilities: the browser's part of a shared file, with additions.
     pub(crate) fn capabilities(self, file: &Path) -> anyhow::Result<Capabilities> {
         let text = fs::read_to_string(file).with_context(|| format!("cannot read `{}`", file.display()))?;
         let mut all: Value = serde_json::from_str(&text).with_context(|| format!("`{}` is no JSON", file.display()))?;
@@ -46,7 +45,6 @@ impl Browser {
         Ok([(key.to_owned(), options)].into_iter().collect())
     }
 
-    /// Capabilities without WebGPU.
     pub(crate) fn without_webgpu(self, mut capabilities: Capabilities) -> Capabilities {
         let Some(options) = capabilities.get_mut(self.key()) else { return capabilities };
         match self {
@@ -76,7 +74,6 @@ pub(crate) struct Driver {
 }
 
 impl Driver {
-    /// Starts a driver on a free port and waits until it answers.
     pub(crate) async fn start(program: &Path) -> anyhow::Result<Self> {
         let port = TcpListener::bind(("127.0.0.1", 0)).context("no free port")?.local_addr()?.port();
         let process = Command::new(program)
@@ -98,7 +95,6 @@ impl Driver {
         bail!("`{}` does not listen after 30 s", program.display())
     }
 
-    /// Starts a browser.
     pub(crate) async fn open(&self, capabilities: &Capabilities) -> anyhow::Result<Client> {
         let connector = HttpConnector::new();
         Client::with_capabilities_and_connector(&self.address, capabilities, connector)
@@ -109,7 +105,7 @@ impl Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        // After any failure here, the driver has nothing left to do.
+        // The driver is done, whatever fails here.
         drop(self.process.kill());
         drop(self.process.wait());
     }

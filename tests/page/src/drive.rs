@@ -12,16 +12,13 @@ use crate::browser::Browser;
 /// Timeout of any step: software adapters on busy machines are slow.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// Kernel to tune: with small operands, all of its variants are soon compared.
+/// Small operands: the tuner soon compares all variants.
 const TUNED: &str = "softmax_rows";
 
-/// Number of tables that the browser keeps.
 const TABLES: &str = "return Object.keys(localStorage).filter((key) => key.startsWith('fuse tuning, ')).length";
 
-/// Largest difference from known embeddings.
 const EMBEDDING_BOUND: f64 = 1e-4;
 
-/// Checks that a visitor without WebGPU is told so, with advice.
 pub(crate) async fn without_webgpu(client: &Client, page: &str, browser: Browser) -> anyhow::Result<()> {
     client.goto(page).await?;
     state(client, "body", "failed").await?;
@@ -53,7 +50,6 @@ pub(crate) async fn second_visit(client: &Client) -> anyhow::Result<()> {
     kept_table(client).await.context("second visit")
 }
 
-/// Prints the status texts of the page, after a failure.
 pub(crate) async fn explain(client: &Client) {
     for part in ["#adapter", "#trouble", "#play .status", "#search .status", "#tune .status", "#kept"] {
         if let Ok(text) = text(client, part).await {
@@ -82,7 +78,7 @@ async fn playground(client: &Client) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Checks that the page reports a missing WebNN backend, as in these browsers, and goes on.
+/// The page reports a missing WebNN backend and goes on.
 async fn webnn(client: &Client) -> anyhow::Result<()> {
     click(client, "#play-webnn").await?;
     settled(client, "#play").await?;
@@ -122,7 +118,7 @@ async fn tuner(client: &Client) -> anyhow::Result<()> {
     click(client, "#tune-form button[type=submit]").await?;
     settled(client, "#tune").await?;
     println!("tuner: {}", text(client, "#tune .status").await?);
-    // If the default is the best, there is no gain to show.
+    // The default may be the best: then there is no gain.
     for plot in client.find_all(Locator::Css("#gain:not([hidden]) svg")).await? {
         println!("tuner: {}", plot.attr("aria-label").await?.context("a plot without a description")?);
     }
@@ -148,7 +144,6 @@ async fn kept_table(client: &Client) -> anyhow::Result<()> {
     until("the plan without the table", gone).await
 }
 
-/// Waits until a section is done; fails if it reports an error.
 async fn settled(client: &Client, section: &str) -> anyhow::Result<()> {
     let busy = || async { Ok(data_state(client, section).await? != "busy") };
     until(&format!("the end of `{section}`"), busy).await?;
@@ -190,7 +185,7 @@ async fn attribute(client: &Client, element: &str, name: &str) -> anyhow::Result
     Ok(client.find(Locator::Css(element)).await?.attr(name).await?.unwrap_or_default())
 }
 
-/// Complete text of an element, including parts out of view.
+/// Complete text, including parts out of view.
 async fn text(client: &Client, element: &str) -> anyhow::Result<String> {
     let found = client.find(Locator::Css(element)).await?.prop("textContent").await?;
     Ok(found.unwrap_or_default().trim().to_owned())

@@ -1,7 +1,4 @@
-//! Drives the page of `examples/web` in a browser, as a visitor would: `cargo xtask web test` runs it.
-//!
-//! `browser` starts a driver and a session, `drive` acts and checks as a visitor, and `pictures` takes screenshots on
-//! request.
+//! Drives the page of `examples/web` in a browser, as a visitor would (`cargo xtask web test`).
 
 mod browser;
 mod drive;

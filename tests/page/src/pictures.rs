@@ -7,17 +7,14 @@ use fantoccini::{Client, Locator};
 
 use crate::browser::Browser;
 
-/// Bytes of the largest picture.
 const MOST_BYTES: usize = 200_000;
 
-/// Parts, with the names of their pictures.
 const PARTS: [(&str, &str); 4] =
     [("header", "header"), ("#play", "playground"), ("#search", "search"), ("#tune", "tuner")];
 
-/// Takes a picture of each part after its use.
 pub(crate) async fn keep(client: &Client, folder: &Path, browser: Browser) -> anyhow::Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("cannot create `{}`", folder.display()))?;
-    // The window is as high as the highest part, because drivers crop pictures at its end.
+    // As high as the highest part: drivers crop pictures at the window's end.
     client.set_window_size(860, 1700).await?;
     for (part, name) in PARTS {
         let picture = client.find(Locator::Css(part)).await?.screenshot().await?;

@@ -1,5 +1,5 @@
-//! Functions that the tests of `fuse-gpu` import from another crate, which depends on [`fuse_runtime`] and [`fuse_macros`]
-//! and not on `fuse-gpu`.
+//! Functions that the tests of `fuse-gpu` import from another crate, which depends on [`fuse_runtime`] and
+//! [`fuse_macros`] only.
 
 /// Activations.
 pub mod activations {
@@ -41,5 +41,5 @@ pub mod gates {
     }
 }
 
-/// The same functions, under the name that their users see.
+/// The functions, under the name that users see.
 pub use gates::gate;

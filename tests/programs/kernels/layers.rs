@@ -47,7 +47,7 @@ fn gates<T: Float + Into<f64>>() {
     check!(geglu_gate(gate, up));
 }
 
-/// Sizes at which the first order is cheaper, and at which the second is.
+/// Sizes that favor the first order, and sizes that favor the second.
 fn products<T: Float + Into<f64>>() {
     let device = device();
     for [m, k, l, n] in [[3, 11, 5, 13], [13, 5, 11, 3], [1, 7, 7, 1]] {

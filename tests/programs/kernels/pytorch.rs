@@ -1,11 +1,11 @@
-//! The `f32` kernels, compared with PyTorch in float64 on the same inputs (`tests/data/reference.json`).
+//! The `f32` kernels against PyTorch in float64 (`tests/data/reference.json`).
 
 use fuse_gpu::{Device, Tensor, kernels};
 use serde_json::Value as Json;
 
 const RELATIVE: f64 = 1e-5;
 
-/// Allowed difference after cancellation, relative to the largest value of the result.
+/// Relative to the result's largest value, after cancellation.
 const CANCELLED: f64 = 1e-6;
 
 struct Case {
@@ -26,7 +26,6 @@ impl Case {
         numbers(&self.json[group][key]["data"])
     }
 
-    /// An input with the shape in the file.
     fn input<const D: usize>(&self, key: &str) -> Tensor<f32, D> {
         let shape = numbers(&self.json["inputs"][key]["shape"]).iter().map(|&n| n as usize).collect::<Vec<_>>();
         self.shaped(key, shape.try_into().unwrap())
@@ -117,7 +116,7 @@ fn batch_norm() {
     case.assert_values("relu of y", &actual, &expected, RELATIVE);
 }
 
-/// Activations by layers whose product is their input: one input each, a weight of 1 and no bias.
+/// Layers with one input, a weight of 1 and no bias: their product is the input.
 #[test]
 fn activations() {
     let case = Case::new("gelu");
@@ -139,7 +138,7 @@ fn gates() {
     case.assert("y", kernels::geglu_gate(&case.input("gate"), &case.input("up")).unwrap());
 }
 
-/// The last projection of the blocks only adds a column of zeros.
+/// The last projection only adds a column of zeros.
 #[test]
 fn gated_blocks() {
     for name in ["swiglu_linear", "geglu_linear"] {
@@ -155,7 +154,7 @@ fn gated_blocks() {
     }
 }
 
-/// The file's values have three columns, the kernel's as many as the keys, so a column of zeros is added and expected.
+/// The file's values have three columns, the kernel's as many as keys: a column of zeros is added.
 #[test]
 fn attention() {
     let case = Case::new("attention");
@@ -189,7 +188,7 @@ fn alibi_attention() {
     case.assert("y", kernels::alibi_attention(q, k, v, &case.input("slopes")).unwrap());
 }
 
-/// Query head `h` reads head `h / 2`: the four are two groups of two.
+/// Query head `h` reads head `h / 2`.
 #[test]
 fn grouped_attention() {
     let case = Case::new("attention_gqa");
@@ -230,7 +229,7 @@ fn adamw() {
     let (p, m, s) = kernels::adamw(p, g, m, s, rate, beta1, beta2, eps, decay, step).unwrap();
     case.assert("p", p);
     case.assert("m", m);
-    // β2 is rounded to `f32` for the kernel, and so is 1 - β2, which scales every new square.
+    // The kernel rounds β2 to `f32`, and with it 1 - β2, the scale of new squares.
     let beta2 = case.option("beta2");
     let given = (f64::from(beta2 as f32) - beta2).abs() / (1.0 - beta2);
     let s: Vec<f64> = s.to_vec_blocking().unwrap().into_iter().map(f64::from).collect();

@@ -1,5 +1,5 @@
-//! Layers with quantized weights, and attention over quantized keys and values, compared with the interpreter: tensors
-//! packed by `QTensor::quantize`, with groups, scales of both types, and offsets.
+//! Layers with quantized weights, and attention over quantized keys and values, against the interpreter: groups, scales
+//! of both types, and offsets.
 
 use fuse_gpu::{
     Bits, Device, Float, Q1, Q2, Q3, Q4, Q8, QTensor, QuantScheme, Tuning,

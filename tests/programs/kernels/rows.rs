@@ -51,7 +51,7 @@ fn losses<T: Float + Into<f64>>() {
     for [m, n] in SHAPES {
         let (x, y) = (&tensor::<T, 2>(&device, [m, n], 1), &tensor(&device, [m, n], 2));
         check!(mse(x, y));
-        // Including classes out of range at both ends.
+        // Includes classes out of range at both ends.
         let classes = (0..m).map(|i| (i * 7 % (n + 4)) as i32 - 2).collect();
         let classes = &Tensor::from_vec(&device, classes, [m]).unwrap();
         check!(cross_entropy(x, classes));

@@ -15,9 +15,9 @@ use crate::{Program, quantized};
 /// One variant for each kernel of a launch.
 #[derive(Clone, Debug)]
 pub struct Choice {
-    /// Index of the variant of each kernel.
+    /// Variant index per kernel.
     pub indices: Vec<usize>,
-    /// Names of the variants.
+    /// Variant names.
     pub names: Vec<&'static str>,
 }
 
@@ -28,7 +28,6 @@ pub struct Arguments(Vec<Argument>);
 enum Argument {
     Tensor(RawTensor),
     Quantized(RawQuantized),
-    /// Dtype and bits.
     Scalar(DType, u32),
 }
 
@@ -59,7 +58,7 @@ impl Arguments {
         program.graph.params.iter().zip(inputs).map(argument).collect::<Result<_, _>>().map(Self)
     }
 
-    /// Replaces every tensor by the first one.
+    /// Replaces every tensor by the first.
     #[must_use]
     pub fn with_one_tensor(mut self) -> Self {
         let is_tensor = |argument: &Argument| matches!(argument, Argument::Tensor(_));
@@ -72,7 +71,7 @@ impl Arguments {
         self.0.iter().map(Argument::arg).collect()
     }
 
-    /// Choices of variants that cover every legal variant of each kernel at least once.
+    /// Choices that cover every legal variant of each kernel.
     ///
     /// # Errors
     /// The runtime's message.
@@ -86,7 +85,7 @@ impl Arguments {
         Ok((0..most).map(choice).map(|(indices, names)| Choice { indices, names }).collect())
     }
 
-    /// Indices of the plans whose assumptions hold, for [`Arguments::launch_plan`].
+    /// Plans whose assumptions hold, for [`Arguments::launch_plan`].
     ///
     /// # Errors
     /// The runtime's message.
@@ -94,7 +93,7 @@ impl Arguments {
         alternatives(program.function, &self.args()).map_err(|error| error.to_string())
     }
 
-    /// Launches a given plan of the program.
+    /// Launches a given plan.
     ///
     /// # Errors
     /// The runtime's message.
@@ -102,7 +101,7 @@ impl Arguments {
         self.launch_by(program.function, |args| launch_alternative(program.function, args, plan)).await
     }
 
-    /// Results of a launch, followed by the new values of updated arguments, which are copies here.
+    /// Results, then the new values of updated arguments, which are copies.
     async fn launch_by(
         &self,
         function: &'static Function,
@@ -121,7 +120,7 @@ impl Arguments {
         download_all(&[results, copies.clone()].concat()).await
     }
 
-    /// Launches in the current mode of the calling thread; [`download_all`] reads the results.
+    /// Launches in the calling thread's current mode; [`download_all`] reads the results.
     ///
     /// # Errors
     /// The runtime's message.
@@ -129,7 +128,7 @@ impl Arguments {
         launch_dynamic(function, &self.args())
     }
 
-    /// Launches with a given choice of variants, or the runtime's.
+    /// Launches with given variants, or the runtime's choice.
     ///
     /// # Errors
     /// The runtime's message.

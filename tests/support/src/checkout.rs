@@ -2,9 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// Root of the repository: `FUSE_CHECKOUT`, otherwise where the test program was built.
-///
-/// The variable lets test programs run on other machines.
+/// Root of the repository: `FUSE_CHECKOUT` on other machines, otherwise where the test program was built.
 ///
 /// # Panics
 /// If there is no repository.
@@ -19,7 +17,7 @@ pub fn checkout() -> PathBuf {
     root.canonicalize().unwrap_or(root)
 }
 
-/// Folder for files that a test writes, below the checkout's `target`.
+/// Folder for files of a test, below the checkout's `target`.
 ///
 /// # Panics
 /// If it cannot be made.

@@ -9,12 +9,12 @@ use fuse_compiler::interp::{Bounded, Tensor, Value};
 pub struct Outcome {
     /// Elements compared.
     pub elements: usize,
-    /// Elements whose range is too wide to be meaningful.
+    /// Elements with too wide ranges.
     pub loose: usize,
 }
 
 impl Outcome {
-    /// Adds the counts of another comparison.
+    /// Adds other counts.
     pub fn add(&mut self, other: Self) {
         self.elements += other.elements;
         self.loose += other.loose;
@@ -24,13 +24,12 @@ impl Outcome {
 /// Relative width beyond which a range counts as loose.
 const LOOSE: f64 = 0.05;
 
-/// Mismatches shown per result.
 const SHOWN: usize = 5;
 
 /// Compares results with ranges.
 ///
 /// # Errors
-/// A list of the first elements outside their ranges, or of shapes that differ.
+/// The first elements outside their ranges, or differing shapes.
 pub fn compare(expected: &[Tensor<Bounded>], actual: &[Value]) -> Result<Outcome, String> {
     if expected.len() != actual.len() {
         return Err(format!("expected {} results, found {}", expected.len(), actual.len()));

@@ -54,8 +54,8 @@ pub fn every_operation() -> Vec<String> {
     sources
 }
 
-/// Programs that, with the file tests, cover every schedule family: layouts of products, several products, packings of
-/// weights, and head sizes with their own schedules.
+/// Programs that complete the file tests: every schedule family, by layouts of products, several products, packings and
+/// head sizes.
 pub fn every_family() -> Vec<String> {
     let mut sources = vec![
         "pub fn rows<T: Float>(x: T[B, M, K], w: T[B, K, N], b: T[N]) -> T[B, M, N] { relu(matmul(x, w) + b) }

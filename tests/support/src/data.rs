@@ -9,11 +9,11 @@ use half::f16;
 
 use crate::quantized;
 
-/// Random number generator (SplitMix64, Steele et al. 2014); equal seeds give equal numbers.
+/// SplitMix64 generator (Steele et al. 2014); equal seeds give equal numbers.
 pub struct Numbers(u64);
 
 impl Numbers {
-    /// Creates the generator of a seed.
+    /// Creates a generator.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -27,12 +27,12 @@ impl Numbers {
         z ^ (z >> 31)
     }
 
-    /// Random number from 0 to `count - 1`.
+    /// Number from 0 to `count - 1`.
     pub fn below(&mut self, count: u64) -> u64 {
         self.bits() % count
     }
 
-    /// Ordinary number of a dtype: floats from -3 to 3 that `f16` holds exactly, or small integers.
+    /// Ordinary number: floats from -3 to 3 that `f16` holds exactly, or small integers.
     pub fn ordinary(&mut self, dtype: DType) -> f64 {
         match dtype {
             DType::F32 | DType::F16 => (self.below(385) as f64 - 192.0) / 64.0,
@@ -81,9 +81,9 @@ pub fn ordinary(dtype: DType, shape: &[usize], numbers: &mut Numbers) -> Value {
     Value { dtype, shape: shape.to_vec(), data }
 }
 
-/// Numbers with heavy cancellation: most come in distant pairs of opposite sign, of magnitudes up to `largest`.
+/// Numbers with heavy cancellation: mostly distant pairs of opposite sign, up to `largest`.
 ///
-/// A running sum in `f32` loses all digits. A compensated or pairwise sum stays within the interpreter's bound.
+/// A running sum in `f32` loses all digits; a compensated or pairwise sum stays within the interpreter's bound.
 pub fn cancelling(dtype: DType, shape: &[usize], largest: f64, numbers: &mut Numbers) -> Value {
     let count: usize = shape.iter().product();
     let mut data: Vec<f64> = Vec::with_capacity(count);
@@ -93,19 +93,18 @@ pub fn cancelling(dtype: DType, shape: &[usize], largest: f64, numbers: &mut Num
         data.extend([x, -x]);
     }
     data.truncate(count);
-    // Fisher–Yates shuffle, so that opposites end up anywhere.
+    // Fisher–Yates shuffle.
     for i in (1..count).rev() {
         data.swap(i, numbers.below(i as u64 + 1) as usize);
     }
     Value { dtype, shape: shape.to_vec(), data }
 }
 
-/// Function that yields an element of a reduced row.
 type RowKind = (&'static str, fn(usize, usize, f64) -> f64);
 
-/// Rows, with names, at which reductions, softmax and norms are likely to fail.
+/// Named rows at which reductions, softmax and norms are likely to fail.
 ///
-/// Each function takes position, row length, and an ordinary number. Floats only.
+/// The functions take position, row length, and an ordinary number. Floats only.
 pub const AWKWARD_ROWS: &[RowKind] = &[
     ("ordinary", |_, _, x| x),
     ("minus infinity only", |_, _, _| f64::NEG_INFINITY),
@@ -141,14 +140,14 @@ pub const AWKWARD_ROWS: &[RowKind] = &[
     ("almost subnormal", |_, _, x| x * 2e-38),
 ];
 
-/// One row of `columns` numbers for each of [`AWKWARD_ROWS`].
+/// A row of `columns` numbers for each of [`AWKWARD_ROWS`].
 pub fn awkward_rows(dtype: DType, columns: usize, numbers: &mut Numbers) -> Value {
     let rows = AWKWARD_ROWS.iter().flat_map(|(_, element)| (0..columns).map(move |i| (i, element)));
     let data = rows.map(|(i, element)| round(dtype, element(i, columns, numbers.ordinary(dtype)))).collect();
     Value { dtype, shape: vec![AWKWARD_ROWS.len(), columns], data }
 }
 
-/// Ordinary inputs for every parameter of `graph`, with the extents in `dims`.
+/// Ordinary inputs of every parameter, for the extents in `dims`.
 ///
 /// # Panics
 /// If `dims` lacks a dimension of the graph.
@@ -169,7 +168,7 @@ pub fn inputs(graph: &Graph, dims: &[(&str, usize)], seed: u64) -> Vec<Value> {
     graph.params.iter().enumerate().map(input).collect()
 }
 
-/// Extents of a type of `graph`, from the extents of named dimensions.
+/// Extents of a type, from those of named dimensions.
 ///
 /// # Panics
 /// If `dims` lacks a dimension of the graph.
@@ -188,7 +187,6 @@ pub fn extents(graph: &Graph, ty: &TensorType, dims: &[(&str, usize)]) -> Vec<us
             {
                 size.eval(&named).expect("a size")
             }
-            // The scheme of a quantized parameter depends on no shape.
             (None, SymbolSource::Quotient { .. }) => 0,
             (None, &SymbolSource::Axis { param, axis })
                 if graph.params[usize::from(param)].ty.rank() <= axis.into() =>

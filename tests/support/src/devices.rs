@@ -14,17 +14,16 @@ pub fn wait<R>(work: impl Future<Output = R>) -> R {
 
 /// All installed adapters, opened for the calling thread.
 ///
-/// A software adapter compiles and runs a device's work on one thread, so that tests sharing a device would wait for each
-/// other.
+/// A software adapter runs a device's work on one thread, so tests that share a device would wait for each other.
 ///
 /// # Panics
-/// If there is none: a numeric test without an adapter has tested nothing.
+/// If there is none: a numeric test without an adapter tests nothing.
 pub fn devices() -> &'static [Device] {
     thread_local!(static OWN: Own = Own::take());
     OWN.with(|own| own.0)
 }
 
-/// Devices of a thread. When it ends, the next thread takes them over, so devices never outnumber threads.
+/// Devices of a thread; the next thread takes them over, so devices never outnumber threads.
 struct Own(&'static [Device]);
 
 static IDLE: Mutex<Vec<&'static [Device]>> = Mutex::new(vec![]);

@@ -1,32 +1,32 @@
-//! Directives: comments of a `.fuse` file with its runs and expected results.
+//! Directives: comments of a `.fuse` file with runs and expected results.
 //!
-//! - `// kernels: f = 1, g = 2` states the numbers of kernels of functions.
-//! - `// run: f(M = 3, N = 5)` runs a function at these extents.
-//! - `// ranges: wide` says that the program is too deep for error ranges to stay narrow.
-//! - `// wgsl: f.0.matmul tile 32x32x16` makes the shaders of a variant of a kernel goldens.
+//! - `// kernels: f = 1, g = 2`: numbers of kernels.
+//! - `// run: f(M = 3, N = 5)`: a run at these extents.
+//! - `// ranges: wide`: too deep for narrow error ranges.
+//! - `// wgsl: f.0.matmul tile 32x32x16`: the shaders of this variant are goldens.
 
 use fuse_compiler::interp::Value;
 
 use crate::{Program, data};
 
-/// The directives of a file.
+/// Directives of a file.
 #[derive(Debug, Default)]
 pub struct Directives {
-    /// The runs, in order.
+    /// Runs, in order.
     pub runs: Vec<Run>,
     /// True if error ranges may be wide.
     pub wide_ranges: bool,
     kernels: Vec<(String, usize)>,
-    /// The kernels and variants whose shaders belong to the goldens.
+    /// Kernels and variants with golden shaders.
     pub shown: Vec<(String, String)>,
 }
 
 /// `f(M = 3, N = 5)`.
 #[derive(Debug)]
 pub struct Run {
-    /// The function.
+    /// Function.
     pub function: String,
-    /// The extents of its dimensions.
+    /// Extents.
     pub dims: Vec<(String, usize)>,
 }
 
@@ -53,7 +53,7 @@ impl Directives {
         if directives.runs.is_empty() { Err("expected a line `// run: f(…)`".to_owned()) } else { Ok(directives) }
     }
 
-    /// The programs of the file that runs name, with their inputs.
+    /// Programs and inputs of the file's runs.
     ///
     /// # Panics
     /// If the file has no function with the name of a run.
@@ -70,7 +70,7 @@ impl Directives {
         launches
     }
 
-    /// The expected number of kernels of a function.
+    /// Expected kernels of a function.
     pub fn kernels(&self, function: &str) -> Option<usize> {
         self.kernels.iter().find(|(name, _)| name == function).map(|&(_, count)| count)
     }

@@ -1,4 +1,4 @@
-//! Reference gradients of PyTorch and JAX in float64: functions in `tests/data/gradients.fuse`, inputs and figures in
+//! Reference gradients of PyTorch and JAX in float64: functions in `tests/data/gradients.fuse`, figures in
 //! `gradients.json`, written by `gradients.py`.
 
 use fuse_artifact::DType;
@@ -11,15 +11,15 @@ use crate::{Value, graphs};
 pub struct Figures {
     /// Compiled function.
     pub graph: Graph,
-    /// True if it was chosen after the rules of differentiation were written.
+    /// True if chosen after the rules of differentiation were written.
     pub is_late: bool,
-    /// Differentiated input of each result.
+    /// Differentiated input per result.
     pub wrt: Vec<String>,
-    /// Value of each parameter, exact in `f32`.
+    /// Values of parameters, exact in `f32`.
     pub inputs: Vec<Value>,
-    /// Names of all inputs of the file.
+    /// All inputs of the file.
     pub given: Vec<String>,
-    /// Results of each framework, with its name.
+    /// Results by framework.
     pub expected: [(&'static str, Vec<Value>); 2],
 }
 
@@ -31,7 +31,6 @@ impl Figures {
     pub fn all() -> Vec<Self> {
         let source = include_str!("../../data/gradients.fuse");
         let mut graphs = graphs(source).unwrap_or_else(|error| panic!("{error}"));
-        // The other functions are called by these.
         graphs.retain(|graph| source.contains(&format!("pub fn {}(", graph.name)));
         let file: Json = serde_json::from_str(include_str!("../../data/gradients.json")).expect("valid JSON");
         let cases = list(&file["cases"]);
@@ -59,7 +58,7 @@ impl Figures {
         }
     }
 
-    /// Deviations of `found` from a framework's figures beyond `tolerance`, as a share of the gradient's largest number.
+    /// Deviations from a framework beyond `tolerance`, as a share of the gradient's largest number.
     ///
     /// # Panics
     /// If results are missing or have other shapes.
@@ -73,7 +72,6 @@ impl Figures {
                 let largest = expected.data.iter().fold(0.0f64, |largest, x| largest.max(x.abs()));
                 for (i, (expected, found)) in expected.data.iter().zip(&found.data).enumerate() {
                     let apart = (found - expected).abs() / largest;
-                    // NaN counts as a deviation.
                     if apart.is_nan() || apart > tolerance {
                         deviations.push(format!(
                             "{name}, `{wrt}`[{i}]: {framework} has {expected:e}, found {found:e}, {apart:e} of the largest"

@@ -1,11 +1,11 @@
-//! Shared parts of numeric tests: compile programs from source, run them on every installed adapter with every legal
-//! variant, and compare results with the interpreter's ranges.
+//! Numeric tests: compile programs from source, run them on every adapter with every legal variant, and compare results
+//! with the interpreter's ranges.
 //!
-//! `program` makes programs, `data` their inputs, `devices` opens the adapters, `adapter` launches programs, `compare`
-//! judges results, and `sweep` combines these. `matrices` runs cooperative matrices in software. `directives`, `operations`,
-//! `patterns`, `corpus` and `figures` hold shared programs, `seed` selects random ones, and `checkout` finds files.
+//! `program` makes programs, `data` their inputs, `devices` opens adapters, `adapter` launches, `compare` judges, and
+//! `sweep` combines these. `matrices` runs cooperative matrices in software. `directives`, `operations`, `patterns`,
+//! `corpus` and `figures` hold shared programs, `seed` selects random ones, `checkout` finds files.
 //!
-//! Launches are awaited, so that the same code runs in browsers. The tests themselves are in `tests/*`.
+//! Launches are awaited, so that browsers run the same code.
 
 pub mod adapter;
 mod checkout;

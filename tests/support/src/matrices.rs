@@ -8,7 +8,7 @@ use fuse_compiler::kernel::print::Dialect;
 
 use crate::Program;
 
-/// Keeps each kernel's variants with cooperative matrices, in software, and its last variant for other sizes. Reductions and
+/// Keeps the variants with cooperative matrices, in software, and the last variant for other sizes. Reductions and
 /// pointwise kernels are unchanged.
 ///
 /// # Errors
@@ -31,8 +31,8 @@ pub fn in_software(program: &Program) -> Result<Program, String> {
     Ok(Program { function: Box::leak(Box::new(function)), ..program })
 }
 
-/// Most accumulator matrices per subgroup that software adapters compile in seconds. Each is stored between barriers, across
-/// which these adapters keep every value live.
+/// Most accumulator matrices per subgroup that software adapters compile in seconds. Each is stored between barriers,
+/// across which every value stays live.
 const MOST_MATRICES: u32 = 16;
 
 fn variant(variant: &Variant) -> Option<Variant> {

@@ -13,10 +13,10 @@ pub const NUMBERS: [DType; 4] = [DType::F32, DType::F16, DType::I32, DType::U32]
 /// All dtypes.
 pub const ALL: [DType; 5] = [DType::F32, DType::F16, DType::I32, DType::U32, DType::Bool];
 
-/// Results per kernel: with two operands they just fit the portable limit of eight storage buffers.
+/// Results per kernel: with two operands, they fit the portable limit of eight storage buffers.
 const RESULTS: usize = 6;
 
-/// Source of each unary operation from one dtype to another or the same, for the operand `x`.
+/// Source of each unary operation on `x` between two dtypes.
 pub fn unary_texts(dtype: DType, result: DType, x: &str) -> Vec<String> {
     let ops = UnaryOp::ALL.iter().filter(|op| op.takes(dtype) && op.result(dtype) == result);
     ops.map(|op| unary_text(*op, x)).collect()
@@ -30,9 +30,8 @@ pub fn unary_text(op: UnaryOp, x: &str) -> String {
     }
 }
 
-/// Source of each binary operation of a dtype, for operands `x` and `y`.
+/// Source of each binary operation on `x` and `y`.
 pub fn binary_texts(dtype: DType, x: &str, y: &str) -> Vec<String> {
-    // Programs reach `philox` through `dropout`.
     let ops = BinaryOp::ALL.iter().filter(|op| op.takes(dtype) && **op != BinaryOp::Philox);
     ops.map(|op| binary_text(*op, x, y)).collect()
 }

@@ -1,4 +1,4 @@
-//! Programs of every operation with every operand access; `N` is their only free dimension.
+//! Programs of every operation with every operand access; only `N` is free.
 
 use fuse_artifact::DType;
 
@@ -7,9 +7,9 @@ use crate::operations::{ALL, NUMBERS, binary_texts, compare_texts, functions, un
 /// Functions with a description.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// Description for messages.
+    /// Description.
     pub what: String,
-    /// Source of the block.
+    /// Source.
     pub source: String,
 }
 
@@ -19,7 +19,7 @@ impl Case {
     }
 }
 
-/// A read of an operand as a tensor of shape `[3, N]`.
+/// Reads an operand as a tensor of shape `[3, N]`.
 struct Pattern {
     name: &'static str,
     /// Parameter type after the dtype; empty for a host scalar.
@@ -69,7 +69,7 @@ pub fn unary(dtype: DType) -> Vec<Case> {
     cases
 }
 
-/// Every arithmetic or logical binary operation of a dtype.
+/// Every arithmetic or logical operation of a dtype.
 pub fn binary(dtype: DType) -> Vec<Case> {
     two_operands(dtype, dtype, |x, y| binary_texts(dtype, x, y))
 }

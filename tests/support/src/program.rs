@@ -28,9 +28,9 @@ use crate::{Directives, checkout};
 pub struct Program {
     /// Graph of the function.
     pub graph: Graph,
-    /// Element types of its generic parameters or dtype classes.
+    /// Types of its generic parameters or dtype classes.
     pub dtypes: Vec<DType>,
-    /// Compiled function, leaked so that it lives as long as the test.
+    /// Compiled function, leaked to live as long as the test.
     pub function: &'static Function,
     /// Printed output of the compiler's stages.
     pub dump: Dump,
@@ -46,7 +46,7 @@ pub struct SourceFile {
 }
 
 impl Program {
-    /// Compiles a graph without validating its shaders.
+    /// Compiles a graph without validation.
     ///
     /// # Errors
     /// The compiler's internal error, with the graph.
@@ -60,7 +60,7 @@ impl Program {
         Ok(Self { graph, dtypes, function: Box::leak(Box::new(compiled.function)), dump: compiled.dump })
     }
 
-    /// Validates with naga the shaders that no earlier program of this process had.
+    /// Validates shaders that are new to this process with naga.
     ///
     /// # Errors
     /// naga's message with the shader.
@@ -81,7 +81,7 @@ impl Program {
         Ok(())
     }
 
-    /// Compiles the same function with a kernel for every operation.
+    /// The function with a kernel for every operation.
     ///
     /// # Errors
     /// As [`Program::new`].
@@ -91,7 +91,7 @@ impl Program {
         Self::new(graph, self.dtypes.clone())
     }
 
-    /// Compiles the same function to shaders that check their indices.
+    /// The function with shaders that check their indices.
     ///
     /// # Errors
     /// As [`Program::new`].
@@ -99,7 +99,7 @@ impl Program {
         self.with_dialect(Dialect::Checked)
     }
 
-    /// Compiles the same function to shaders of this syntax, without validation.
+    /// The function with shaders of this syntax, without validation.
     ///
     /// # Errors
     /// As [`Program::new`].
@@ -113,7 +113,7 @@ impl Program {
         std::iter::once(self.function).chain(self.function.alternatives.iter())
     }
 
-    /// Values that are materialized on a device, as far as the interpreter must know.
+    /// Materialized values, as far as the interpreter must know.
     pub fn stores(&self, info: &DeviceInfo) -> Stores {
         let attends_in_matrices = |variant: &Variant| {
             let Schedule::Attention(Attention::CoopMatrix(_)) = variant.schedule else { return false };
@@ -132,7 +132,7 @@ impl Program {
         &self.dump.graph
     }
 
-    /// Printed stages with the names of their goldens.
+    /// Printed stages with names of goldens.
     pub fn parts(&self) -> [(&'static str, String); 4] {
         [
             ("graph", self.dump.graph.clone()),
@@ -143,7 +143,7 @@ impl Program {
     }
 }
 
-/// Compiles every function of a block, for every choice of generic element types.
+/// Compiles every function of a block for every choice of generic types.
 ///
 /// # Panics
 /// If the source is not a correct program; the message has the diagnostics.
@@ -163,7 +163,7 @@ pub fn try_compile(source: &str) -> Result<Vec<Program>, String> {
     instances.map(|instance| Program::new(instance.graph, instance.dtypes)).collect()
 }
 
-/// Graphs of every function of a block, for every choice of generic element types.
+/// Graphs of every function of a block for every choice of generic types.
 ///
 /// # Errors
 /// The diagnostics.
@@ -174,7 +174,7 @@ pub fn graphs(source: &str) -> Result<Vec<Graph>, String> {
     Ok(items.functions.into_iter().flat_map(|function| function.instances).map(|instance| instance.graph).collect())
 }
 
-/// Graphs of the expression form with the dtypes of each choice of its dtype classes.
+/// Graphs of the expression form, with the dtypes of each choice.
 ///
 /// # Errors
 /// The diagnostics.

@@ -1,7 +1,7 @@
 //! Quantized inputs of programs.
 //!
-//! An input holds the dequantized values, as for every other parameter. Its scheme follows from its shape. Scales are powers
-//! of two that differ between neighbours, so values are exact and packing recovers their codes.
+//! An input holds dequantized values, and its shape determines its scheme. Scales are powers of two that differ between
+//! neighbours: values are exact, and packing recovers their codes.
 
 use fuse_artifact::Packing;
 use fuse_compiler::{
@@ -12,7 +12,6 @@ use fuse_runtime::{__private::RawQuantized, Device, quantize::ScaleDType};
 
 use crate::Numbers;
 
-/// Quantization scheme of a tensor of a shape.
 struct Storage<'a> {
     packing: Packing,
     shape: &'a [usize],
@@ -35,19 +34,18 @@ impl<'a> Storage<'a> {
         self.shape[self.axis + 1..].iter().product()
     }
 
-    /// Position of an element: index before the packed axis, coordinate along it, and index behind.
+    /// Index before the packed axis, coordinate along it, index behind.
     fn parts(&self, element: usize) -> [usize; 3] {
         let (extent, inner) = (self.shape[self.axis], self.inner());
         [element / inner / extent, element / inner % extent, element % inner]
     }
 
-    /// Index of an element's group.
     fn group(&self, element: usize) -> usize {
         let [outer, index, inside] = self.parts(element);
         (outer * self.groups + index / (self.shape[self.axis] / self.groups)) * self.inner() + inside
     }
 
-    /// Scale and offset of a group; some are symmetric, some not.
+    /// Scale and offset; some groups are symmetric, some not.
     fn scale(&self, group: usize) -> [f64; 2] {
         let scale = [0.25, 0.5, 0.125][group % 3] / f64::from(1u32 << self.packing.bits());
         let codes = if group.is_multiple_of(2) { 1 << (self.packing.bits() - 1) } else { 1 };
@@ -55,7 +53,6 @@ impl<'a> Storage<'a> {
     }
 }
 
-/// Dequantized values of random codes.
 pub(crate) fn input(quantized: &Quantized, shape: &[usize], numbers: &mut Numbers) -> Value {
     let storage = Storage::new(quantized, shape);
     let value = |element: usize| {
@@ -66,7 +63,7 @@ pub(crate) fn input(quantized: &Quantized, shape: &[usize], numbers: &mut Number
     Value { dtype: fuse_artifact::DType::F32, shape: shape.to_vec(), data }
 }
 
-/// Value of the middle code for each element of a parameter: 0 in symmetric groups.
+/// Value of the middle code per element of a parameter: 0 in symmetric groups.
 ///
 /// # Panics
 /// If the parameter is not quantized.
@@ -80,7 +77,6 @@ pub fn middle_codes(graph: &Graph, param: usize, shape: &[usize]) -> Vec<f64> {
     (0..shape.iter().product()).map(value).collect()
 }
 
-/// Packs a `value` that [`input`] made.
 pub(crate) fn upload(device: &Device, quantized: &Quantized, value: &Value) -> Result<RawQuantized, String> {
     let storage = Storage::new(quantized, &value.shape);
     let code = |(element, x): (usize, &f64)| {

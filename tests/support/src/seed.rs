@@ -1,11 +1,11 @@
-//! Seed of random programs: derived from a commit's code, or given by `FUSE_SEED`.
+//! Seed of random programs: from the commit's code, or `FUSE_SEED`.
 
 use std::process::Command;
 
 use crate::checkout;
 
-/// Seed of this run, derived from the trees of this commit that affect programs, so that changed documents keep it. Without
-/// a repository, `fallback`.
+/// Seed of this run: a hash of the commit's trees that affect programs, so that documents keep it; without a
+/// repository, `fallback`.
 ///
 /// # Panics
 /// If `FUSE_SEED` is no number.
@@ -16,7 +16,6 @@ pub fn seed(trees: &[&str], fallback: u64) -> u64 {
     }
 }
 
-/// Git's hashes of these folders.
 fn code(trees: &[&str]) -> Option<String> {
     let trees = trees.iter().map(|path| format!("HEAD:./{path}"));
     let output = Command::new("git").arg("rev-parse").args(trees).current_dir(checkout()).output().ok()?;
@@ -24,7 +23,7 @@ fn code(trees: &[&str]) -> Option<String> {
     output.status.success().then_some(code)
 }
 
-/// FNV-1a of 64 bits, which is the same in every build.
+/// FNV-1a of 64 bits: the same in every build.
 fn hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

@@ -1,4 +1,4 @@
-//! Sweeps: runs of programs on all installed adapters, judged as a group.
+//! Sweeps: runs of programs on all installed adapters, judged together.
 
 use std::ptr;
 
@@ -12,26 +12,25 @@ use crate::{
     compare::{Outcome, compare},
 };
 
-/// Variants to run a program with, besides the runtime's choice.
+/// Variants to run besides the runtime's choice.
 #[derive(Clone, Copy, Debug)]
 pub enum Variants {
     /// None.
     Chosen,
-    /// One legal variant, selected by this number.
+    /// One legal variant, by number.
     One(u64),
-    /// One in `of` legal variants; other values of `part` select others.
+    /// One in `of` legal variants.
     Share {
         /// Less than `of`.
         part: usize,
-        /// Number of parts.
+        /// Parts.
         of: usize,
     },
-    /// Variants whose schedule name ends with this; at least one must exist.
+    /// Variants whose schedule name ends with this; one must exist.
     Named(&'static str),
 }
 
-/// True if `FUSE_THOROUGH` asks for all variants of all programs and more random programs. Browsers have no
-/// environment, so there the variable counts at build time.
+/// True if `FUSE_THOROUGH` asks for all variants and more random programs. Browsers read it at build time.
 pub fn thorough() -> bool {
     if cfg!(target_arch = "wasm32") {
         option_env!("FUSE_THOROUGH").is_some()
@@ -40,7 +39,7 @@ pub fn thorough() -> bool {
     }
 }
 
-/// Runs a program on every adapter, as [`check_on`].
+/// Runs a program on every adapter ([`check_on`]).
 ///
 /// # Errors
 /// A description of the differences.
@@ -59,7 +58,7 @@ fn on_every_adapter(run: impl AsyncFn(&Device) -> Result<Outcome, String>) -> Re
     Ok(outcome)
 }
 
-/// Runs a program with the runtime's choice and other legal variants, and compares each result with the interpreter.
+/// Runs a program with the chosen and other legal variants against the interpreter.
 ///
 /// # Errors
 /// A description of the differences.
@@ -69,7 +68,7 @@ pub async fn check_on(
     inputs: &[Value],
     variants: Variants,
 ) -> Result<Outcome, String> {
-    // Includes variants that no launch takes. Browsers validate by themselves.
+    // Includes variants that no launch takes. Browsers validate themselves.
     #[cfg(not(target_arch = "wasm32"))]
     program.validate()?;
     let mut outcome = Outcome::default();
@@ -77,7 +76,6 @@ pub async fn check_on(
     let arguments = Arguments::new(device, program, inputs)?;
     let expected = match run_bounded(&program.graph, inputs, stores) {
         Ok(expected) => expected,
-        // Launches must refuse what the interpreter refuses.
         Err(refusal) => {
             return match (arguments.launch_here(program.function), &refusal) {
                 (Ok(_), _) => Err(format!("expected the error `{refusal}`, found results")),
@@ -115,7 +113,7 @@ pub async fn check_on(
     Ok(outcome)
 }
 
-/// Runs one plan of a program with the runtime's choice of variants.
+/// Runs one plan with the runtime's choice of variants.
 #[cfg(not(target_arch = "wasm32"))]
 async fn check_plan_on(device: &Device, program: &Program, inputs: &[Value], plan: usize) -> Result<Outcome, String> {
     let stores = program.stores(device.info());
@@ -124,7 +122,7 @@ async fn check_plan_on(device: &Device, program: &Program, inputs: &[Value], pla
     compare(&expected, &results)
 }
 
-/// Group of runs whose failures are reported at once.
+/// Runs whose failures are reported together.
 pub struct Sweep {
     what: String,
     programs: Vec<&'static Function>,
@@ -133,16 +131,15 @@ pub struct Sweep {
     outcome: Outcome,
     runs: usize,
     failures: Vec<String>,
-    /// Accepted share of elements whose ranges are too wide to be meaningful.
+    /// Accepted share of elements with too wide ranges.
     loose_share: f64,
 }
 
-/// A hash that is stable between runs.
+/// Stable between runs.
 fn text_number(text: &str) -> usize {
     text.bytes().fold(7, |number: usize, byte| (31 * number + usize::from(byte)) % 1_000_003)
 }
 
-/// Failures shown per sweep.
 const SHOWN: usize = 6;
 
 impl Sweep {
@@ -161,20 +158,20 @@ impl Sweep {
 
     /// Shares variants among similar programs, most of which would test the same.
     ///
-    /// Each variant runs with about one in `count` programs; each program runs with one in `count` variants and the
-    /// runtime's choice. Software adapters spend their time compiling. `FUSE_THOROUGH` runs all.
+    /// Each program runs with the runtime's choice and one in `count` variants: software adapters spend their time
+    /// compiling. `FUSE_THOROUGH` runs all.
     pub fn sharing_variants(mut self, count: usize) -> Self {
         self.shared_among = if thorough() { 1 } else { count };
         self
     }
 
-    /// Accepts loose ranges for most elements: for inputs at the edges of an operation's domain.
+    /// Accepts loose ranges for most elements: inputs at the edges of a domain.
     pub fn with_loose_numbers(mut self) -> Self {
         self.loose_share = 0.7;
         self
     }
 
-    /// Accepts loose ranges for all elements: for programs so deep that ranges widen beyond use.
+    /// Accepts loose ranges for all elements: programs so deep that ranges widen beyond use.
     ///
     /// Every variant still runs, and NaN and infinities are compared. Other tests must compare the numbers.
     pub fn with_wide_ranges(mut self) -> Self {
@@ -182,27 +179,26 @@ impl Sweep {
         self
     }
 
-    /// Runs a program on every adapter and records the outcome.
+    /// Runs a program on every adapter.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn run(&mut self, program: &Program, inputs: &[Value]) {
         let variants = self.variants(program);
         self.note(check(program, inputs, variants), program, inputs);
     }
 
-    /// Runs a program on one device and records the outcome.
+    /// Runs a program on one device.
     pub async fn run_on(&mut self, device: &Device, program: &Program, inputs: &[Value]) {
         let variants = self.variants(program);
         self.note(check_on(device, program, inputs, variants).await, program, inputs);
     }
 
-    /// Records results computed by something other than this project's kernels.
+    /// Records results of anything but this project's kernels.
     pub fn compare(&mut self, program: &Program, inputs: &[Value], results: Result<Vec<Value>, String>) {
         let expected = run_bounded(&program.graph, inputs, Stores::EveryNode).map_err(|error| error.to_string());
         let outcome = expected.and_then(|expected| compare(&expected, &results?));
         self.note(outcome, program, inputs);
     }
 
-    /// The variants that a program runs with.
     fn variants(&mut self, program: &Program) -> Variants {
         let number = self.programs.iter().position(|known| ptr::eq(*known, program.function));
         let number = number.unwrap_or_else(|| {
@@ -213,7 +209,7 @@ impl Sweep {
         Variants::Share { part, of: self.shared_among }
     }
 
-    /// Runs one plan of a program on every adapter and records the outcome.
+    /// Runs one plan on every adapter.
     #[cfg(not(target_arch = "wasm32"))]
     pub fn run_plan(&mut self, program: &Program, inputs: &[Value], plan: usize) {
         let outcome = on_every_adapter(async |device| check_plan_on(device, program, inputs, plan).await);

@@ -1,7 +1,5 @@
-//! Shared code of the browser tests (`tests/window`, `tests/worker.rs`): the library's kernels by name, and shaders of
-//! variants.
-//!
-//! These tests also run natively, with the same comparison; `cargo xtask web test` runs them in browsers.
+//! Shared code of the browser tests (`tests/window`, `tests/worker.rs`), which also run natively. `cargo xtask web
+//! test` runs them in browsers.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +23,7 @@ pub static READY_KERNELS: &[(&str, &Kernels)] = ready_kernels! {
     matmul_q1 linear_t_q1 linear_gelu_q1 attention_q1
 };
 
-/// True if this browser has WebNN's interface, which Chromium only has with a flag.
+/// True if this browser has WebNN's interface; Chromium needs a flag.
 #[cfg(target_arch = "wasm32")]
 pub fn has_webnn_interface() -> bool {
     let of = |object: &js_sys::wasm_bindgen::JsValue, name: &str| js_sys::Reflect::get(object, &name.into());
@@ -41,7 +39,7 @@ pub struct Shader {
     pub features: Features,
 }
 
-/// The distinct shaders of functions, with all alternatives, variants, passes and specializations; of shaders with
+/// Distinct shaders of functions, with all alternatives, variants, passes and specializations. Of shaders with
 /// matrices, which browsers compile slowly, only the first specialization.
 pub fn shaders<'a>(functions: impl Iterator<Item = &'a Function>) -> BTreeMap<String, Shader> {
     let mut shaders = BTreeMap::new();
@@ -74,7 +72,7 @@ mod tests {
         for entry in std::fs::read_dir(folder).unwrap() {
             let source = std::fs::read_to_string(entry.unwrap().path()).unwrap();
             let functions = source.split("pub fn ").skip(1).map(|text| text.split(['<', '(']).next().unwrap());
-            // Functions that a macro defines are named at its call: `q4: matmul_q4 …;`, `[N]: sgd …;`.
+            // Macros that define functions name them at the call: `q4: matmul_q4 …;`, `[N]: sgd …;`.
             let rows = source.lines().filter_map(|line| line.trim().strip_suffix(';')?.split_once(": "));
             let rows = rows.filter(|(key, _)| key.starts_with(['q', '['])).flat_map(|(_, names)| names.split(' '));
             names.extend(functions.filter(|name| !name.starts_with('$')).chain(rows).map(str::to_owned));

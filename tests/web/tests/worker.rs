@@ -19,11 +19,10 @@ async fn kernels_run_in_workers() -> Result<(), Error> {
     let x = Tensor2::from_vec(&device, vec![0.5f32; 21], [3, 7])?;
     let found = probabilities(&x)?.to_vec().await?;
     assert!(found.iter().all(|p| (p - 1.0 / 7.0).abs() < 1e-6), "{found:?}");
-    // The browser is detected here, too, and subgroups are requested as in a page.
     let firefox = Environment::present() == Environment::Firefox;
     assert!(firefox || Environment::present() == Environment::Chrome);
     assert_eq!(device.info().features.subgroups > 0, !firefox);
-    // WebNN is looked up, too, and none of these browsers has a backend.
+    // These browsers have no WebNN backend.
     let Err(Error::NoWebNn { reason }) = WebNn::new(&device, WebNnOptions::default()).await else {
         panic!("no browser here has a backend")
     };

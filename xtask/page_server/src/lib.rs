@@ -12,14 +12,14 @@ use std::{
 use anyhow::{Context, anyhow};
 use tiny_http::{Request, Server};
 
-/// Headers of every answer: browsers give precise clocks to isolated pages, and must not cache what was just built.
+/// Browsers give precise clocks to isolated pages, and must not cache what was just built.
 const HEADERS: &[(&str, &str)] = &[
     ("Cross-Origin-Opener-Policy", "same-origin"),
     ("Cross-Origin-Embedder-Policy", "require-corp"),
     ("Cache-Control", "no-store"),
 ];
 
-/// MIME types. Browsers compile modules while loading only with the right one.
+/// Browsers compile modules while loading only with the right type.
 const KINDS: &[(&str, &str)] = &[
     ("html", "text/html; charset=utf-8"),
     ("js", "text/javascript"),
@@ -30,7 +30,7 @@ const KINDS: &[(&str, &str)] = &[
     ("json", "application/json"),
 ];
 
-/// Requests answered concurrently, so that a large file does not delay others.
+/// Several, so that a large file does not delay others.
 const THREADS: usize = 4;
 
 /// Serves a folder until the process ends.
@@ -48,7 +48,7 @@ pub fn serve(folder: &Path, port: u16) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Serves a folder on a free port in the background, and returns the address.
+/// Serves a folder on a free port in the background; returns the address.
 ///
 /// # Errors
 /// If there is no free port.
@@ -71,12 +71,11 @@ fn listen(port: u16) -> anyhow::Result<(Server, SocketAddr)> {
 
 fn answer(server: &Server, folder: &Path) {
     for request in server.incoming_requests() {
-        // Early closed connections are no errors.
         drop(send_file(request, folder));
     }
 }
 
-/// Answers with the file of the request's URL.
+/// Answers with the file of a URL.
 ///
 /// # Errors
 /// If the connection is closed.
@@ -89,8 +88,8 @@ pub fn send_file(request: Request, folder: &Path) -> io::Result<()> {
 
 /// Sends an answer and closes the connection.
 ///
-/// Each connection takes a thread of the server, and one of several simultaneous connections may get none. It would wait
-/// until another closes, which browsers do after minutes.
+/// Each connection takes a thread of the server. Without one, a connection would wait until another closes, which
+/// browsers do after minutes.
 ///
 /// # Errors
 /// If the connection is closed.
@@ -105,7 +104,7 @@ pub fn respond(request: Request, status: &str, kind: &str, body: &[u8]) -> io::R
     writer.flush()
 }
 
-/// File of a URL, never outside of the folder.
+/// Never outside of the folder.
 fn file(folder: &Path, url: &str) -> Option<PathBuf> {
     let path = Path::new(url.split(['?', '#']).next()?.trim_start_matches('/'));
     let inside = path.components().all(|part| matches!(part, Component::Normal(_)));
@@ -113,12 +112,11 @@ fn file(folder: &Path, url: &str) -> Option<PathBuf> {
     inside.then(|| if file.is_dir() { file.join("index.html") } else { file })
 }
 
-/// Length of a file as servers send it: brotli of the highest quality.
+/// Bytes as sent: brotli of the highest quality.
 pub fn compressed(bytes: &[u8]) -> usize {
     let (quality, window) = (11, 24);
     let mut compressed = vec![];
     let mut writer = brotli::CompressorWriter::new(&mut compressed, 1 << 16, quality, window);
-    // Writes to memory cannot fail.
     drop(writer.write_all(bytes));
     drop(writer);
     compressed.len()
@@ -154,7 +152,7 @@ mod tests {
     fn files_come_over_the_network_with_their_headers() {
         let address = serve_beside(Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap();
         let agent = ureq::Agent::new_with_defaults();
-        // More requests than threads: none waits for another's connection.
+        // More requests than threads: none waits for another.
         for _ in 0..2 * THREADS {
             let mut answer = agent.get(format!("http://{address}/Cargo.toml")).call().unwrap();
             for (name, value) in HEADERS {

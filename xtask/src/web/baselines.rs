@@ -22,25 +22,19 @@ use crate::{
     steps::{self, Step},
 };
 
-/// Crate of our modules.
 const PACKAGE: &str = "fuse-web-rivals";
-/// File name of the module, without ending.
+/// Without ending.
 const NAME: &str = "fuse_web_rivals";
 
-/// Build of our module. Names of variants and specializations have a build of their own, so that the other weighs as much as
-/// a program's.
+/// Builds of our module. Names of variants are separate, so that the other weighs what a program's does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Module {
-    /// As any program would be built.
     Program,
-    /// With names of variants and specializations.
     Specializations,
-    /// With a whole model.
     MiniLm,
 }
 
 impl Module {
-    /// Folder on the pages.
     const fn folder(self) -> &'static str {
         match self {
             Self::Program => "fuse",
@@ -81,7 +75,6 @@ pub(crate) struct Options {
     from: Option<PathBuf>,
 }
 
-/// Builds the pages, fetches what they load, and measures in one browser or all.
 pub(crate) fn bench(access: Access, options: &Options) -> anyhow::Result<()> {
     let out = options.out.as_ref().map(absolute).transpose()?;
     let with_out = |step: Step| match &out {
@@ -117,12 +110,11 @@ pub(crate) fn bench(access: Access, options: &Options) -> anyhow::Result<()> {
     steps::run(&drivers.iter().map(measure).collect::<Vec<_>>(), access.offline)
 }
 
-/// Step of the measuring program.
 fn program(name: &'static str, arguments: &str) -> Step {
     Step::new(name, &format!("run --quiet --package fuse-web-baselines -- {arguments}"))
 }
 
-/// Assembles pages with these modules in a folder. Libraries are included with [`Module::Program`] only.
+/// Only [`Module::Program`] includes libraries.
 pub(super) fn assemble(access: Access, folder: &Path, modules: &[Module]) -> anyhow::Result<()> {
     let toolchain = toolchain::ensure(access.install_policy())?;
     if folder.exists() {
@@ -145,7 +137,6 @@ pub(super) fn assemble(access: Access, folder: &Path, modules: &[Module]) -> any
     Ok(())
 }
 
-/// Measuring visits for a bundle.
 pub(super) fn visits(access: Access) -> anyhow::Result<Vec<Value>> {
     let text = program("visits", "visits").output(access.offline)?;
     serde_json::from_str(&text).context("the visits are no JSON")

@@ -1,4 +1,4 @@
-//! Tests of `tests/web` in headless browsers, on software adapters where there is no GPU.
+//! Tests of `tests/web` in headless browsers, with software adapters where there is no GPU.
 
 use std::{
     fs,
@@ -17,11 +17,9 @@ use crate::{
     steps::{self, Step},
 };
 
-/// WebDriver capabilities of the browsers.
 pub(crate) const CAPABILITIES: &str = "tests/web/webdriver.json";
-/// Timeout of one test in seconds: software adapters compile slowly.
+/// Software adapters compile slowly.
 const TEST_SECONDS: &str = "600";
-/// Timeout of a driver's start in seconds.
 const DRIVER_SECONDS: &str = "60";
 
 /// Browser for tests.
@@ -33,7 +31,7 @@ pub(crate) enum Browser {
     Firefox,
 }
 
-/// Installs prerequisites and runs the tests in one browser or all.
+/// Installs prerequisites first.
 pub(crate) fn test(
     access: Access,
     browser: Option<Browser>,
@@ -63,13 +61,13 @@ pub(crate) fn test(
     outcome
 }
 
-/// Drivers of one browser, or all; installed if missing.
+/// Of one browser or all; installed if missing.
 pub(crate) fn drivers(browser: Option<Browser>, policy: InstallPolicy) -> anyhow::Result<Vec<(Browser, PathBuf)>> {
     let browsers = browser.map_or_else(|| Browser::value_variants().to_vec(), |browser| vec![browser]);
     browsers.into_iter().map(|browser| Ok((browser, browser.driver(policy)?))).collect()
 }
 
-/// Folder for browser profiles, which drivers leave behind.
+/// Profiles that drivers leave behind.
 pub(crate) fn scratch() -> anyhow::Result<PathBuf> {
     let scratch = root().join("target/web/profiles");
     fs::create_dir_all(&scratch).with_context(|| format!("cannot create `{}`", scratch.display()))?;
@@ -77,7 +75,6 @@ pub(crate) fn scratch() -> anyhow::Result<PathBuf> {
 }
 
 impl Browser {
-    /// Name of the page's drive in summaries.
     pub(crate) fn page_step(self) -> &'static str {
         match self {
             Self::Chromium => "page in Chromium",
@@ -85,7 +82,7 @@ impl Browser {
         }
     }
 
-    /// Name in summaries; its lower case is the option on command lines.
+    /// Its lower case is the option on command lines.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Chromium => "Chromium",
@@ -93,7 +90,6 @@ impl Browser {
         }
     }
 
-    /// Path of the driver. Browser, driver and adapter are installed if missing.
     pub(super) fn driver(self, policy: InstallPolicy) -> anyhow::Result<PathBuf> {
         match self {
             Self::Chromium => tools::chromium(policy).map(|(_, driver)| driver),
@@ -105,7 +101,6 @@ impl Browser {
         }
     }
 
-    /// Adds the environment variables that the runner reads.
     fn drive(self, step: Step, driver: &Path, scratch: &Path) -> Step {
         let (ours, others) = match self {
             Self::Chromium => ("CHROMEDRIVER", ["GECKODRIVER", "SAFARIDRIVER"]),

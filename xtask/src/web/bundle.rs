@@ -1,7 +1,7 @@
 //! `cargo xtask web bundle`: pages as files, for browsers on other machines.
 //!
-//! Output: a folder with the kernel tests, the measuring pages, a list of visits, and `drive.py`, which makes the visits and
-//! stores results as JSON lines. `cargo xtask web bench --from` reads these (`fuse-web-baselines kept`).
+//! Output: a folder with kernel tests, measuring pages, a list of visits, and `drive.py`, which makes them and stores
+//! JSON lines for `cargo xtask web bench --from` (`fuse-web-baselines kept`).
 
 use std::{
     fs,
@@ -20,9 +20,9 @@ use super::{
 };
 use crate::{Access, folders::root, minilm, rivals::commit, steps};
 
-/// Program that makes the visits; it needs only Python.
+/// Makes the visits; needs only Python.
 const DRIVER: &str = include_str!("drive.py");
-/// Files around the tests' modules, and the script by which pages report.
+/// Pages of the tests, and the script that reports.
 const TEST_FILES: [&str; 5] = [
     "tests/web/page/index.html",
     "tests/web/page/worker.html",
@@ -30,14 +30,13 @@ const TEST_FILES: [&str; 5] = [
     "tests/web/page/tests.js",
     "benches/web_rivals/page/report.js",
 ];
-/// Test programs, with page and timeout in seconds of each.
+/// With page and timeout in seconds.
 const TESTS: [(&str, &str, u32); 2] = [("window", "index.html", 3600), ("worker", "worker.html", 600)];
 
-/// Model folder on the pages, and the file that they read.
+/// Folder on the pages, with the file that they read.
 const MODEL: &str = "minilm";
 const WEIGHTS: &str = "model.safetensors";
 
-/// Content of the folder.
 #[derive(Args)]
 pub(crate) struct Options {
     /// The kernel tests
@@ -52,7 +51,7 @@ pub(crate) struct Options {
     out: PathBuf,
 }
 
-/// Makes the folder.
+/// Writes the folder.
 ///
 /// # Errors
 /// If nothing is requested, a tool is missing or fails, or files cannot be written.
@@ -90,7 +89,7 @@ fn visit(name: &str, page: &str, seconds: u32) -> Value {
     json!({ "name": name, "page": page, "seconds": seconds })
 }
 
-/// Puts each test module with its script in a folder of its name, and adds the pages.
+/// Puts each test module and its script into a folder of its name, and adds the pages.
 fn tests(access: Access, folder: &Path) -> anyhow::Result<()> {
     let toolchain = toolchain::ensure(access.install_policy())?;
     let modules = test_modules(&toolchain, access)?;
@@ -106,22 +105,21 @@ fn tests(access: Access, folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Paths of the test programs of `tests/web` after building them.
+/// Builds them first.
 fn test_modules(toolchain: &Toolchain, access: Access) -> anyhow::Result<Vec<PathBuf>> {
     let arguments = format!("test --package fuse-test-web --target {TARGET} --test * --no-run");
     let step = toolchain.step("browser tests", &arguments);
     steps::run(std::slice::from_ref(&step), access.offline)?;
-    // The second call builds nothing and reports the file names.
+    // Builds nothing, but reports the file names.
     Ok(executables(&step.argument("--message-format=json").output(access.offline)?))
 }
 
-/// Programs in cargo's messages.
 fn executables(messages: &str) -> Vec<PathBuf> {
     let parsed = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     parsed.filter_map(|message| message["executable"].as_str().map(PathBuf::from)).collect()
 }
 
-/// True if a file is the test program of this name, to which cargo appends a hash.
+/// Cargo appends a hash to the name.
 fn is_of(module: &Path, name: &str) -> bool {
     let stem = module.file_stem().unwrap_or_default().to_string_lossy();
     stem.rsplit_once('-').is_some_and(|(of, _)| of == name)

@@ -1,11 +1,11 @@
-//! Short names for a module's imports: those of wasm-bindgen end in hashes, which do not compress.
+//! Short names for a module's imports: wasm-bindgen's end in hashes, which do not compress.
 //!
-//! Input: a module and its script from wasm-bindgen. Output: both with names `a`, `b`, … in the order of the module
-//! (WebAssembly specification, 5.5.5). The rest of the script is minified in `page`.
+//! Replaces them in module and script by `a`, `b`, … in the module's order (WebAssembly specification, 5.5.5). `page`
+//! minifies the rest of the script.
 
 use anyhow::{Context, bail, ensure};
 
-/// Replaces import names in the module and the script.
+/// Renames imports in the module and the script.
 ///
 /// # Errors
 /// If wasm-bindgen's output has an unknown form.
@@ -26,10 +26,8 @@ pub(super) fn shorten(module: &[u8], script: &str) -> anyhow::Result<(Vec<u8>, S
     Ok((short, script))
 }
 
-/// Id of the import section.
 const IMPORTS: u8 = 2;
 
-/// Shortens the import section, and the same names in the script.
 fn renamed(section: &[u8], script: &mut String) -> anyhow::Result<Vec<u8>> {
     let mut reader = Reader { bytes: section, at: 0 };
     let count = reader.number()?;
@@ -44,7 +42,7 @@ fn renamed(section: &[u8], script: &mut String) -> anyhow::Result<Vec<u8>> {
         ensure!(kind == 0, "import `{name}`: expected a function, found kind {kind}");
         let ty = reader.number()?;
         let new = letters(index);
-        // Each import is a property of the script's import object.
+        // Imports are properties of the script's import object.
         for before in ["{", ","] {
             *script = script.replace(&format!("{before}{name}:"), &format!("{before}{new}:"));
         }
@@ -61,7 +59,7 @@ fn renamed(section: &[u8], script: &mut String) -> anyhow::Result<Vec<u8>> {
     Ok(short)
 }
 
-/// Name of the import at an index: `a` to `z`, `aa` and so on.
+/// `a` to `z`, `aa` and so on.
 fn letters(mut index: usize) -> String {
     let mut name = vec![];
     loop {
@@ -116,7 +114,6 @@ impl<'a> Reader<'a> {
 mod tests {
     use super::*;
 
-    /// Module with one import of each name and a section after them.
     fn module(names: &[&str]) -> Vec<u8> {
         let mut imports = vec![names.len() as u8];
         for name in names {

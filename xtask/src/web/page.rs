@@ -1,7 +1,7 @@
-//! Pages: compiled, bound to scripts, and weighed as sent by a server.
+//! Pages: compiled, bound to scripts, and weighed as sent.
 //!
-//! `wasm-opt` is not used. It saves half a percent of the sent bytes, and version 108 (Debian 12) exports the wrong table,
-//! so that the module fails to load.
+//! `wasm-opt` is not used: it saves half a percent of the sent bytes, and version 108 (Debian 12) exports the wrong
+//! table, so that modules fail to load.
 
 use std::{
     fs,
@@ -19,20 +19,16 @@ use crate::{
     steps,
 };
 
-/// Crate of the page.
 const PACKAGE: &str = "fuse-web-size";
-/// File name of module and script, without ending.
+/// Without ending.
 const NAME: &str = "fuse_web_size";
-/// Hand-written files of the page.
 const FILES: &str = "benches/web_size/page";
-/// Upper bound for module and script together: the last accepted weight and a margin.
+/// Module and script: the last accepted weight and a margin.
 const MOST_BYTES: usize = 127_500;
-/// Upper bounds and goals of what lazy tensors add: with functions compiled while the page was built, and with the compiler.
-/// Bounds are the last accepted weight and a margin.
+/// Bounds and goals of what lazy tensors add: with functions compiled while the page was built, and with the compiler.
 const LAZY: [(&str, usize, usize); 2] = [("auto", 66_000, 24 << 10), ("jit", 861_500, 512 << 10)];
-/// Goal for the page (`docs/web.md`).
 const GOAL_BYTES: usize = 64 << 10;
-/// Crates that modules must not contain: the compiler, and parts of wgpu that the browser replaces.
+/// Forbidden crates: the compiler, and parts of wgpu that browsers replace.
 const FOREIGN: &[&str] = &["fuse-compiler", "naga", "wgpu-core", "wgpu-hal", "syn", "pollster"];
 
 /// Builds and weighs the page, and returns its folder.
@@ -55,7 +51,7 @@ pub(crate) fn build(access: Access) -> anyhow::Result<PathBuf> {
         let folder = built(&format!("size-{feature}"), &format!(" --features {feature}"))?;
         lazy.push((feature, most, goal, print(&weights(&folder, NAME)?)));
     }
-    // The last build leaves its module in the target folder, and later steps need this one.
+    // Last, because later steps need its module in the target folder.
     let folder = built("size", "")?;
     let total = judge(&weights(&folder, NAME)?)?;
     for (feature, most, goal, with) in lazy {
@@ -67,7 +63,7 @@ pub(crate) fn build(access: Access) -> anyhow::Result<PathBuf> {
     Ok(folder)
 }
 
-/// Makes a folder with the module, its script, and the page's files.
+/// Binds the module into a folder, with the page's files.
 ///
 /// # Errors
 /// If wasm-bindgen is missing or fails, or files cannot be written.
@@ -86,7 +82,6 @@ pub(crate) fn bind(access: Access, module: &Path, folder: &Path, files: &Path) -
     Ok(())
 }
 
-/// Minifies the script and shortens import names in module and script.
 fn shorten(module: &Path, script: &Path) -> anyhow::Result<()> {
     let bytes = fs::read(module).with_context(|| format!("no `{}`", module.display()))?;
     let text = fs::read_to_string(script).with_context(|| format!("no `{}`", script.display()))?;
@@ -96,7 +91,6 @@ fn shorten(module: &Path, script: &Path) -> anyhow::Result<()> {
     fs::write(script, text).with_context(|| format!("cannot write `{}`", script.display()))
 }
 
-/// Sizes of a page's module and script.
 fn weights(folder: &Path, name: &str) -> anyhow::Result<Vec<Weight>> {
     let files = [format!("{name}_bg.wasm"), format!("{name}.js")].map(|file| folder.join(file));
     files
@@ -105,7 +99,7 @@ fn weights(folder: &Path, name: &str) -> anyhow::Result<Vec<Weight>> {
         .collect()
 }
 
-/// Prints the weight of a page that has no bound.
+/// Prints the weight of a page without a bound.
 ///
 /// # Errors
 /// If a file is missing.
@@ -128,7 +122,7 @@ impl Weight {
     }
 }
 
-/// Prints the sizes and returns the compressed total.
+/// Returns the compressed total.
 fn print(weights: &[Weight]) -> usize {
     println!("\n{:32}{:>10}{:>12}", "file", "bytes", "brotli 11");
     for Weight { file, raw, compressed } in weights {
@@ -137,7 +131,7 @@ fn print(weights: &[Weight]) -> usize {
     weights.iter().map(|weight| weight.compressed).sum()
 }
 
-/// Prints the sizes and returns the compressed total, or an error above the bound.
+/// Prints sizes; returns the compressed total, or an error above the bound.
 fn judge(weights: &[Weight]) -> anyhow::Result<usize> {
     let total = print(weights);
     println!("{:32}{:>10}{total:>12} of at most {MOST_BYTES}; the goal is {GOAL_BYTES}", "together", "");
@@ -145,10 +139,9 @@ fn judge(weights: &[Weight]) -> anyhow::Result<usize> {
     Ok(total)
 }
 
-/// Features of `fuse-gpu` without the compiler.
 const WITHOUT_COMPILER: &str = "auto,kernels,ndarray,tune,webgpu,webnn";
 
-/// Fails if a module with all features but the compiler would contain a forbidden crate.
+/// Builds with all features but the compiler must lack forbidden crates.
 fn refuse_foreign(cargo: &Path, offline: bool) -> anyhow::Result<()> {
     let mut command = Command::new(cargo);
     command.current_dir(root()).args(["tree", "--target", TARGET, "--edges", "normal,no-proc-macro"]);
@@ -173,7 +166,6 @@ fn refuse_foreign(cargo: &Path, offline: bool) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Forbidden crates in a dependency list.
 fn foreign(tree: &str) -> Vec<&'static str> {
     let crates: Vec<&str> = tree.lines().filter_map(|line| line.split(' ').next()).collect();
     FOREIGN.iter().copied().filter(|foreign| crates.contains(foreign)).collect()

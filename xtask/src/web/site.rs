@@ -1,6 +1,5 @@
-//! Page of `examples/web`: builds it, adds the model, serves it, and drives it in browsers.
-//!
-//! Its weight is reported and has no bound, unlike that of the page in `page`.
+//! Page of `examples/web`: builds it, adds the model, serves it, and drives it in browsers. Its weight has no bound,
+//! unlike that of `page`.
 
 use std::{
     fs,
@@ -22,20 +21,17 @@ use crate::{
     steps::{self, Step},
 };
 
-/// Crate of the page.
 const PACKAGE: &str = "fuse-web-page";
-/// File name of module and script, without ending.
+/// Without ending.
 const NAME: &str = "fuse_web_page";
-/// Hand-written files of the page.
 const FILES: &str = "examples/web/page";
-/// Embeddings that the page compares with its own.
+/// Embeddings to compare with.
 const KNOWN: &str = "tests/data/minilm_embeddings.json";
-/// Folder of the model, below the page's.
+/// Below the page's folder.
 const MODEL: &str = "model";
-/// Folder of screenshots.
 pub(crate) const SCREENSHOTS: &str = "docs/web";
 
-/// Builds the page without the model and prints its weight.
+/// Builds the page without the model.
 ///
 /// # Errors
 /// If a tool is missing or fails.
@@ -43,7 +39,6 @@ pub(crate) fn build_and_weigh(access: Access) -> anyhow::Result<()> {
     print_weights(&build(access)?, NAME)
 }
 
-/// Builds the page without the model and returns its folder.
 fn build(access: Access) -> anyhow::Result<PathBuf> {
     let toolchain = toolchain::ensure(access.install_policy())?;
     let arguments = format!("build --package {PACKAGE} --profile web --target {TARGET}");
@@ -54,7 +49,7 @@ fn build(access: Access) -> anyhow::Result<PathBuf> {
     Ok(folder)
 }
 
-/// Builds the page, adds the model, fetched if missing, and returns the folder.
+/// Builds the page with its model, fetched if missing.
 ///
 /// # Errors
 /// If a tool is missing or fails, or the model cannot be fetched.
@@ -70,7 +65,7 @@ fn build_with_model(access: Access) -> anyhow::Result<PathBuf> {
     Ok(folder)
 }
 
-/// Builds the page with its model and serves it until the process ends.
+/// Serves the page with its model until the process ends.
 ///
 /// # Errors
 /// As [`build_with_model`], and if the port is taken.
@@ -78,7 +73,7 @@ pub(crate) fn serve(access: Access, port: u16) -> anyhow::Result<()> {
     fuse_page_server::serve(&build_with_model(access)?, port)
 }
 
-/// Builds the page with its model and drives it in browsers, as a visitor would; optionally takes screenshots.
+/// Drives the page with its model in browsers, as a visitor would.
 ///
 /// # Errors
 /// As [`build_with_model`], and if the page misbehaves.
@@ -107,7 +102,7 @@ pub(crate) fn drive(access: Access, browser: Option<Browser>, screenshots: bool)
     outcome
 }
 
-/// Hard link to a file, or a copy across file systems.
+/// Or a copy, across file systems.
 fn place(from: &Path, to: &Path) -> anyhow::Result<()> {
     fs::hard_link(from, to)
         .or_else(|_| fs::copy(from, to).map(drop))

@@ -1,5 +1,5 @@
-//! Rust toolchain for WebAssembly: the present one if it has the target or rustup can add it, otherwise the distribution's
-//! with the sources of the standard library.
+//! Rust for WebAssembly: the present toolchain if it has or can add the target, otherwise the distribution's with the
+//! standard library's sources.
 
 use std::{
     env,
@@ -16,19 +16,16 @@ use crate::{
     steps::{Step, cargo},
 };
 
-/// Folder of the programs of `Packages::wasm_rust`.
 const DISTRIBUTION: &str = "/usr/bin";
 
-/// Kind of toolchain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Toolchain {
-    /// The one that runs this program.
+    /// Runs this program.
     Present,
-    /// The distribution's programs in this folder, which also compile the standard library.
+    /// In this folder; also compiles the standard library.
     Distribution(PathBuf),
 }
 
-/// Finds a toolchain, or installs what it lacks.
 pub(crate) fn ensure(policy: InstallPolicy) -> anyhow::Result<Toolchain> {
     if has_target()? {
         return Ok(Toolchain::Present);
@@ -45,7 +42,7 @@ pub(crate) fn ensure(policy: InstallPolicy) -> anyhow::Result<Toolchain> {
     let folder = Path::new(DISTRIBUTION);
     if sources(folder).is_none() {
         prerequisites::install(&need(), policy)?;
-        // Outside Debian, the packages add the target to the distribution's own toolchain.
+        // Outside Debian, packages add the target to the distribution's toolchain.
         if has_target()? {
             return Ok(Toolchain::Present);
         }
@@ -66,14 +63,13 @@ fn need() -> Need {
     }
 }
 
-/// Whether the toolchain that runs this has the target.
 fn has_target() -> anyhow::Result<bool> {
     let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let sysroot = sysroot(Path::new(&rustc)).context("cannot ask `rustc` for its folder")?;
     Ok(sysroot.join("lib/rustlib").join(TARGET).join("lib").is_dir())
 }
 
-/// Sources of the standard library of the toolchain in this folder.
+/// For the toolchain in this folder.
 fn sources(programs: &Path) -> Option<PathBuf> {
     if !programs.join("cargo").is_file() {
         return None;
@@ -88,7 +84,6 @@ fn sysroot(rustc: &Path) -> Option<PathBuf> {
 }
 
 impl Toolchain {
-    /// Step of this toolchain's cargo.
     pub(crate) fn step(&self, name: &'static str, arguments: &str) -> Step {
         let step = Step::new(name, arguments);
         let Self::Distribution(folder) = self else { return step };
@@ -97,7 +92,7 @@ impl Toolchain {
         let path = path.map_or_else(|_| folder.display().to_string(), |path| path.to_string_lossy().into_owned());
         step.set("PATH", path)
             .set("RUSTC", folder.join("rustc").display().to_string())
-            // Building the standard library is unstable, and the distribution's compiler is a stable one.
+            // Building the standard library is unstable; the distribution's compiler is stable.
             .set("RUSTC_BOOTSTRAP", "1")
             .set("CARGO_UNSTABLE_BUILD_STD", "std,panic_abort")
             .set("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", "wasm-ld")

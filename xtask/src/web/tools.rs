@@ -1,4 +1,4 @@
-//! Programs besides the compiler: found on the search path or in `target/tools`, otherwise installed there.
+//! Programs besides the compiler: on the search path, or installed in `target/tools`.
 
 use std::{
     fs,
@@ -15,25 +15,24 @@ use crate::{
     steps::cargo,
 };
 
-/// Program of crates.io.
 pub(crate) struct CargoTool<'a> {
     pub(crate) package: &'static str,
     pub(crate) version: &'a str,
-    /// True if another version will do.
+    /// Another version will do.
     pub(crate) any_version: bool,
     pub(crate) program: &'static str,
-    /// Optimization level. Building most of these programs takes longer than they ever run.
+    /// Building most of these takes longer than they ever run.
     pub(crate) level: u8,
 }
 
-/// Program of wasm-bindgen in the locked version: others refuse the modules.
+/// The locked version: others refuse the modules.
 pub(crate) fn wasm_bindgen(program: &'static str, policy: InstallPolicy) -> anyhow::Result<PathBuf> {
     let lock = std::fs::read_to_string(root().join("Cargo.lock")).context("cannot read Cargo.lock")?;
     let version = locked_version(&lock, "wasm-bindgen").context("Cargo.lock names no wasm-bindgen")?;
     CargoTool { package: "wasm-bindgen-cli", version, any_version: false, program, level: 1 }.ensure(policy)
 }
 
-/// Binds a module to a script in a folder, which is created if missing. `options` are added to the common ones.
+/// Binds a module to a script in a folder. `options` are added to the common ones.
 ///
 /// # Errors
 /// If wasm-bindgen is missing or fails, or the folder cannot be made.
@@ -46,13 +45,11 @@ pub(crate) fn bind(module: &Path, folder: &Path, options: &[&str], policy: Insta
     prerequisites::run_all(&[words.chain(["--out-dir".to_owned(), folder, module]).collect()])
 }
 
-/// WebDriver of Firefox.
 pub(crate) fn geckodriver(policy: InstallPolicy) -> anyhow::Result<PathBuf> {
     let (package, version, program) = ("geckodriver", "0.37.1", "geckodriver");
     CargoTool { package, version, any_version: true, program, level: 0 }.ensure(policy)
 }
 
-/// Chromium or Chrome, and its WebDriver.
 pub(crate) fn chromium(policy: InstallPolicy) -> anyhow::Result<(PathBuf, PathBuf)> {
     let need = |missing| Need {
         missing,
@@ -77,7 +74,7 @@ pub(crate) fn firefox(policy: InstallPolicy) -> anyhow::Result<PathBuf> {
 }
 
 impl CargoTool<'_> {
-    /// Path of the program; installed to `target/tools` if missing.
+    /// Installed to `target/tools` if missing.
     pub(crate) fn ensure(&self, policy: InstallPolicy) -> anyhow::Result<PathBuf> {
         let Self { package, version, program, .. } = self;
         let folder = root().join("target/tools").join(format!("{package}-{version}"));
@@ -92,7 +89,7 @@ impl CargoTool<'_> {
             );
         }
         println!("{missing}; building it, in about two minutes, to `{}`", folder.display());
-        // The versions in the crate's lock file are tested, but a registry may lack them.
+        // The lock file's versions are tested, but a registry may lack them.
         if prerequisites::run_all(&[self.install(&folder, &["--locked"])]).is_err() {
             println!("not with the versions that {package} was locked with; trying newer ones");
             prerequisites::run_all(&[self.install(&folder, &[])])?;
@@ -120,7 +117,6 @@ impl CargoTool<'_> {
     }
 }
 
-/// Version of a package in a lock file.
 fn locked_version<'a>(lock: &'a str, package: &str) -> Option<&'a str> {
     let name = format!("name = \"{package}\"");
     let mut lines = lock.lines().skip_while(|line| *line != name);

@@ -1,5 +1,4 @@
-//! The cases of `benches/bars.toml` in Burn, with the operands of `benches/kernels`, and expected values of some
-//! elements.
+//! Cases of `benches/bars.toml` in Burn, with operands of `benches/kernels` and some expected values.
 
 use anyhow::{Context, bail, ensure};
 use burn::tensor::{
@@ -16,19 +15,18 @@ use crate::measure::{Effort, Opened, Times};
 
 pub(crate) struct Measured {
     pub(crate) times: Times,
-    /// Floating-point operations, counted as in `benches/kernels`.
+    /// Counted as in `benches/kernels`.
     pub(crate) flops: f64,
     pub(crate) bytes: f64,
 }
 
-/// The size and dtype of a case, on a device.
 struct Case<'a> {
     opened: &'a Opened,
     effort: Effort,
     dtype: DType,
 }
 
-/// An operand: multiples of 1/64 in [-1, 1), exact in `f16`.
+/// Multiples of 1/64 in [-1, 1), exact in `f16`.
 #[derive(Clone, Copy)]
 struct Values(u32);
 
@@ -70,7 +68,6 @@ pub(crate) fn run(opened: &Opened, effort: Effort, key: Key<'_>) -> anyhow::Resu
     }
 }
 
-/// The extents of `2^20` or `12x34x56`.
 fn extents(size: &str) -> Option<Vec<usize>> {
     match size.strip_prefix("2^") {
         Some(exponent) => Some(vec![1 << exponent.parse::<u32>().ok()?]),
@@ -89,7 +86,7 @@ impl Case<'_> {
         Tensor::from_data(data, (device, self.dtype))
     }
 
-    /// Checks some elements and measures. `work` has the numbers of operations and of elements moved.
+    /// `work`: operations, and elements moved.
     fn finish<const R: usize>(
         &self,
         work: [usize; 2],
@@ -100,7 +97,7 @@ impl Case<'_> {
         self.opened.wait();
         let values = result.into_data().convert_dtype(DType::F32).try_to_vec::<f32>();
         let values = values.map_err(|error| anyhow::anyhow!("the result cannot be read: {error:?}"))?;
-        // Sums of products may be rounded at every step; the check only has to catch wrong kernels.
+        // Sums may be rounded at every step; the check only has to catch wrong kernels.
         let tolerance = if self.dtype == DType::F16 { 0.1 } else { 1e-3 };
         let step = (values.len() / 64).max(1) | 1;
         for index in (0..values.len()).step_by(step) {
@@ -148,13 +145,12 @@ impl Case<'_> {
         self.finish(work, compute, |i| dot([n, k], i, gelu_of) + C.at(i % n))
     }
 
-    /// Weights of 8 bits with one scale for the whole tensor.
     fn quantized(&self, [m, n, k]: [usize; 3]) -> anyhow::Result<Measured> {
         let (x, w) = (self.upload(A, [m, k]), self.upload(B, [k, n]));
         let scheme = QuantScheme::default().with_value(QuantValue::Q8S).per_tensor(ScaleDtype::F32);
         let w = w.quantize_dynamic(&scheme);
         self.opened.wait();
-        // Rounding the weights changes a sum of k products by about √k of half a step of 1/127.
+        // Rounding weights changes a sum of k products by about √k of half a step of 1/127.
         let work = [2 * m * n * k, m * k + k * n / 2 + m * n];
         let rounding = (k as f64).sqrt() / 127.0;
         let compute = || x.clone().matmul(w.clone());
@@ -188,7 +184,7 @@ impl Case<'_> {
     }
 
     fn attention(&self, [heads, length, width]: [usize; 3]) -> anyhow::Result<Measured> {
-        // Burn requires a batch axis for heads; two halves of them serve.
+        // Burn requires a batch axis for heads: two halves of them serve.
         ensure!(heads.is_multiple_of(2) && width == 64, "heads in pairs, of width 64");
         let shape = [2, heads / 2, length, width];
         let (q, k, v) = (self.upload(A, shape), self.upload(B, shape), self.upload(C, shape));
@@ -215,7 +211,7 @@ fn dot([n, k]: [usize; 2], i: usize, f: fn(f64) -> f64) -> f64 {
     (0..k).map(|d| f(A.at(i / n * k + d)) * B.at(d * n + i % n)).sum()
 }
 
-/// gelu, with erf by its Maclaurin series, for the small arguments here.
+/// erf by its Maclaurin series, for small arguments.
 fn gelu_of(x: f64) -> f64 {
     let z = x / std::f64::consts::SQRT_2;
     let (mut term, mut erf) = (z, z);

@@ -1,9 +1,7 @@
-//! Times of Burn on the cases of `benches/bars.toml`, as JSON lines of the benchmark's form
-//! (`fuse_bench_results::line`).
+//! Times of Burn on the cases of `benches/bars.toml`, as JSON lines (`fuse_bench_results::line`).
 //!
-//! Autotuning of one shape has taken up to 22 seconds, some kernels panic, and some crash their driver. So a child
-//! process measures, and this one forwards its lines. A case that takes too long or ends the child is left out with the
-//! reason, and another child goes on with the next.
+//! Autotuning of one shape took up to 22 seconds; some kernels panic, and some crash their driver. So child processes
+//! measure. A case that takes too long or ends the child is left out with the reason, and another child goes on.
 
 mod cases;
 mod measure;
@@ -35,7 +33,6 @@ use fuse_bench_results::{
 
 use crate::measure::{Effort, Opened};
 
-/// The version in Cargo.toml, and how shaders reach the driver.
 const VERSION: &str = if cfg!(feature = "vulkan") { "0.22.1, SPIR-V" } else { "0.22.1, WGSL" };
 
 /// Measures Burn on the cases of fuse!'s benchmark.
@@ -61,7 +58,6 @@ struct Options {
     from: Option<usize>,
 }
 
-/// A case with owned strings.
 #[derive(Clone, Debug, PartialEq)]
 struct Case {
     name: String,
@@ -88,7 +84,6 @@ fn main() -> ExitCode {
         None => supervise(&options),
     };
     match outcome {
-        // Does not wait for Burn's threads.
         Ok(()) => std::process::exit(0),
         Err(error) => {
             eprintln!("error: {error:#}");
@@ -97,7 +92,6 @@ fn main() -> ExitCode {
     }
 }
 
-/// Starts processes that measure all cases, and forwards their lines.
 fn supervise(options: &Options) -> anyhow::Result<()> {
     let start = Instant::now();
     let cases = wanted(options)?;
@@ -121,7 +115,7 @@ fn supervise(options: &Options) -> anyhow::Result<()> {
         let (mut child, lines) = spawn(options, next)?;
         let reason = loop {
             match lines.recv_timeout(case_limit.min(limit.saturating_sub(start.elapsed()))) {
-                // Each process opens the device; one line about it is enough.
+                // Each process opens the device; one line about it suffices.
                 Ok(line) if line.contains("\"kind\":\"run\"") => {
                     if !opened {
                         add(&line)?;
@@ -150,7 +144,6 @@ fn supervise(options: &Options) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Starts a process that measures the cases from `first` on. Returns it with its lines.
 fn spawn(options: &Options, first: usize) -> anyhow::Result<(Child, Receiver<String>)> {
     let mut command = Command::new(std::env::current_exe()?);
     command.arg("--from").arg(first.to_string()).args(options.quick.then_some("--quick"));
@@ -161,7 +154,7 @@ fn spawn(options: &Options, first: usize) -> anyhow::Result<(Child, Receiver<Str
     let stdout = child.stdout.take().context("the process has no output")?;
     let (sender, lines) = channel();
     std::thread::spawn(move || {
-        // Lines end with the process; an unfinished one is not a result.
+        // Lines end with the process; an unfinished one is no result.
         for line in BufReader::new(stdout).lines().map_while(Result::ok) {
             if sender.send(line).is_err() {
                 break;
@@ -171,7 +164,6 @@ fn spawn(options: &Options, first: usize) -> anyhow::Result<(Child, Receiver<Str
     Ok((child, lines))
 }
 
-/// Measures the cases from `first` on, and prints a line for each.
 fn measure(options: &Options, first: usize) -> anyhow::Result<()> {
     let opened = open()?;
     let effort = match options.quick {
@@ -186,7 +178,7 @@ fn measure(options: &Options, first: usize) -> anyhow::Result<()> {
             Err(_) => case.left_out(&format!("panicked: {}", take(&panicked)))?,
         };
         println!("{line}");
-        // After a panic, the device may be in any state; the next case reports that itself.
+        // A panic may break the device, which the next case reports itself.
         let _ = catch_unwind(AssertUnwindSafe(|| {
             opened.wait();
             opened.device.memory_cleanup();
@@ -195,7 +187,7 @@ fn measure(options: &Options, first: usize) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The cases with bars; extents are at most 64 in a quick run.
+/// In a quick run, extents of at most 64.
 fn wanted(options: &Options) -> anyhow::Result<Vec<Case>> {
     let bars = Bars::load()?;
     let mut cases: Vec<Case> = vec![];
@@ -211,7 +203,7 @@ fn wanted(options: &Options) -> anyhow::Result<Vec<Case>> {
     Ok(cases)
 }
 
-/// A size of the same form with extents of at most 64, or 2^12 elements.
+/// Same form, with extents of at most 64, or 2^12 elements.
 fn small(size: &str) -> String {
     if size.starts_with("2^") {
         return "2^12".to_owned();
@@ -264,7 +256,7 @@ fn time(case: &Case, effort: Effort, measured: &cases::Measured) -> Line {
     })
 }
 
-/// Keeps the message of the first panic of a case; later ones are consequences.
+/// Keeps a case's first panic; later ones are consequences.
 fn keep_messages() -> Arc<Mutex<Option<String>>> {
     let first = Arc::new(Mutex::new(None));
     let kept = first.clone();

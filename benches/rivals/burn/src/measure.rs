@@ -1,5 +1,4 @@
-//! Times of a computation in Burn, measured as in our benchmark: iterations back to back, one wait per batch, after a
-//! warm-up that includes autotuning.
+//! Times of Burn, as in our benchmark: iterations back to back, one wait per batch, after a warm-up with autotuning.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +10,7 @@ use burn_fusion::client::GlobalFusionClient;
 pub(crate) struct Effort {
     /// Batches; their median counts.
     pub(crate) batches: usize,
-    /// Least time of iterations before the first batch.
+    /// Least warm-up time.
     pub(crate) warm_up: Duration,
     pub(crate) batch_time: Duration,
 }
@@ -35,8 +34,7 @@ impl Opened {
         self.device.sync().expect("the device is lost");
     }
 
-    /// The time of one of `iterations`. The result of an iteration stays alive until its operations are submitted,
-    /// since burn-fusion computes nothing that was dropped before.
+    /// Results live until their operations are submitted: burn-fusion computes nothing that was dropped before.
     fn batch<const D: usize>(&self, iterations: u32, compute: &impl Fn() -> Tensor<D>) -> Duration {
         self.wait();
         let start = Instant::now();
@@ -52,7 +50,7 @@ impl Opened {
     pub(crate) fn measure<const D: usize>(&self, effort: Effort, compute: impl Fn() -> Tensor<D>) -> Times {
         self.batch(1, &compute);
         let (start, mut iterations) = (Instant::now(), 1);
-        // At least three, so that an interrupted batch does not end the search early.
+        // At least three: an interrupted batch does not end the search early.
         for round in 0.. {
             let one = self.batch(iterations, &compute).as_secs_f64().max(1e-9);
             iterations = (effort.batch_time.as_secs_f64() / one).clamp(1.0, 5000.0) as u32;

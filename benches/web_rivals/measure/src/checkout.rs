@@ -1,10 +1,9 @@
-//! Browsers that are measured, and the repository's root.
+//! Measured browsers, and the repository's root.
 
 use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
 
-/// A browser that WebDriver starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Browser {
     Chromium,
@@ -12,7 +11,7 @@ pub(crate) enum Browser {
 }
 
 impl Browser {
-    /// Its name in files of results.
+    /// Name in results files.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Chromium => "chromium",
@@ -21,7 +20,6 @@ impl Browser {
     }
 }
 
-/// The root of the repository.
 pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(3).unwrap_or(Path::new(".")).to_owned()
 }

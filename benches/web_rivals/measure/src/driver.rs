@@ -1,4 +1,4 @@
-//! WebDriver: a driver process, and sessions with one page each.
+//! WebDriver: driver processes, and sessions with one page each.
 
 use std::{
     fs::{self, File},
@@ -17,12 +17,11 @@ use crate::checkout::{Browser, root};
 /// WebDriver capabilities of the tests.
 const CAPABILITIES: &str = "tests/web/webdriver.json";
 
-/// Timeout of a driver's start.
 const START: Duration = Duration::from_secs(60);
-/// Timeout of an answer. Starting a browser on a busy machine takes longest.
+/// Starting a browser on a busy machine takes longest.
 const ANSWER: Duration = Duration::from_secs(180);
 
-/// Running driver, killed on drop.
+/// Killed on drop.
 pub(super) struct Driver {
     process: Child,
     agent: ureq::Agent,
@@ -30,16 +29,16 @@ pub(super) struct Driver {
     capabilities: Value,
 }
 
-/// Browser with one page, closed on drop.
+/// A page's browser, closed on drop.
 pub(super) struct Session<'a> {
     driver: &'a Driver,
     id: String,
-    /// Name and version, as reported by the browser.
+    /// As the browser reports it.
     pub(super) browser: String,
 }
 
 impl Driver {
-    /// Starts a driver. Its profiles and log go to the folder `scratch`.
+    /// Profiles and log go to `scratch`.
     pub(super) fn start(browser: Browser, program: &Path, scratch: &Path) -> anyhow::Result<Self> {
         let capabilities = capabilities(browser)?;
         let port =
@@ -69,7 +68,7 @@ impl Driver {
         Ok(driver)
     }
 
-    /// Starts a browser with a new profile.
+    /// With a new profile.
     pub(super) fn session(&self) -> anyhow::Result<Session<'_>> {
         let wanted = json!({ "capabilities": { "alwaysMatch": self.capabilities } });
         let value = self.call("POST", "/session", Some(&wanted)).context("the browser does not start")?;
@@ -78,7 +77,7 @@ impl Driver {
         Ok(Session { driver: self, id, browser: format!("{} {}", said("browserName"), said("browserVersion")) })
     }
 
-    /// Sends a command and returns the driver's value, or its error.
+    /// Returns the driver's value, or its error.
     fn call(&self, method: &str, path: &str, body: Option<&Value>) -> anyhow::Result<Value> {
         let address = format!("{}{path}", self.address);
         let mut response = match (method, body) {
@@ -101,19 +100,18 @@ impl Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
-        // The process may have ended already.
         drop(self.process.kill());
         drop(self.process.wait());
     }
 }
 
 impl Session<'_> {
-    /// Opens an address without waiting for it.
+    /// Does not wait.
     pub(super) fn open(&self, address: &str) -> anyhow::Result<()> {
         self.call("POST", "/url", Some(&json!({ "url": address }))).map(drop)
     }
 
-    /// Fails if the browser or its page has ended.
+    /// Fails if browser or page has ended.
     pub(super) fn check(&self) -> anyhow::Result<()> {
         self.call("GET", "/url", None).map(drop).context("the browser ended")
     }
@@ -130,7 +128,7 @@ impl Drop for Session<'_> {
     }
 }
 
-/// Capabilities of the tests, with exact clocks.
+/// With exact clocks.
 fn capabilities(browser: Browser) -> anyhow::Result<Value> {
     let text =
         fs::read_to_string(root().join(CAPABILITIES)).with_context(|| format!("cannot read `{CAPABILITIES}`"))?;
@@ -142,7 +140,7 @@ fn capabilities(browser: Browser) -> anyhow::Result<Value> {
     let mut options = all[name].clone();
     if browser == Browser::Firefox {
         options["args"] = json!(["-headless"]);
-        // By default, Firefox rounds its clock to milliseconds.
+        // Firefox rounds its clock to milliseconds by default.
         options["prefs"]["privacy.reduceTimerPrecision"] = json!(false);
     }
     Ok(json!({ name: options, "pageLoadStrategy": "none" }))

@@ -1,4 +1,4 @@
-//! Reports of visits on another machine, from the file that `drive.py` of a bundle wrote.
+//! Reports of visits on another machine, written by a bundle's `drive.py`.
 
 use std::{fs, path::Path};
 
@@ -31,14 +31,13 @@ struct Visit {
     error: Option<String>,
 }
 
-/// Test of a suite.
 #[derive(Debug, Deserialize)]
 struct Test {
     test: String,
     passed: bool,
 }
 
-/// Time of one way to launch in a page, in microseconds for all launches.
+/// Microseconds for all launches, by way to launch.
 #[derive(Debug, Deserialize)]
 struct Way {
     way: String,
@@ -51,7 +50,6 @@ struct Way {
     most_us: f64,
 }
 
-/// Time of a product with one layout of weights, on one matrix or on several in turn.
 #[derive(Debug, Deserialize)]
 struct Packing {
     way: String,
@@ -61,7 +59,6 @@ struct Packing {
     max_us: f64,
 }
 
-/// Time of a product of square matrices, computed in one way.
 #[derive(Debug, Deserialize)]
 struct Product {
     way: String,
@@ -71,20 +68,17 @@ struct Product {
     max_us: f64,
 }
 
-/// Table from the tuner of a page.
 #[derive(Debug, Deserialize)]
 struct Tuned {
     name: String,
     text: String,
 }
 
-/// Visits of the page of variants and specializations.
 const MEASURED: [&str; 3] = ["specializations", "held out", "f16"];
 
-/// Way that the others are compared with.
 const BY_HAND: &str = "by hand";
 
-/// Prints the results of a file, and writes results and tables to a folder.
+/// Prints results of a file, and writes results and tables to a folder.
 ///
 /// # Errors
 /// If the file cannot be read, a visit failed, or our own values are wrong.
@@ -129,7 +123,7 @@ fn visits(text: &str) -> anyhow::Result<Vec<Visit>> {
         .collect()
 }
 
-/// Lines of a file of results. Weights come from a run on this machine and are not among them.
+/// Without weights, which another run measures.
 fn lines(visits: &[Visit]) -> anyhow::Result<Vec<Line>> {
     let said = |name: &'static str| {
         visits.iter().filter(move |visit| visit.visit == name).filter_map(|visit| Some((visit, visit.said.clone()?)))
@@ -154,8 +148,7 @@ fn lines(visits: &[Visit]) -> anyhow::Result<Vec<Line>> {
     Ok(lines)
 }
 
-/// Prints times of variants and specializations. The first such visit yields tables; the others judge its choices elsewhere
-/// and measure matrices.
+/// The first such visit yields tables; the others judge choices and measure matrices.
 fn print_measured(visit: &Visit, said: &Value, out: Option<&Path>) -> anyhow::Result<()> {
     println!("\n==> {}", visit.visit);
     let found = specializations::parse(said.clone())?;
@@ -163,7 +156,7 @@ fn print_measured(visit: &Visit, said: &Value, out: Option<&Path>) -> anyhow::Re
     specializations::report(&found, &place, out.filter(|_| visit.visit == MEASURED[0]))
 }
 
-/// Prints times of products for each layout of 3-bit weights.
+/// Per layout of 3-bit weights.
 fn print_packings(said: &Value) -> anyhow::Result<()> {
     let packings: Vec<Packing> =
         serde_json::from_value(said["times"].clone()).context("a page of packings without times")?;
@@ -174,7 +167,6 @@ fn print_packings(said: &Value) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Prints times and operations per second of products in subgroup matrices.
 fn print_products(said: &Value) -> anyhow::Result<()> {
     let products: Vec<Product> =
         serde_json::from_value(said["times"].clone()).context("a page of products without times")?;
@@ -191,7 +183,6 @@ fn print_products(said: &Value) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Prints the tables of a page's tuner and writes them to a folder.
 fn keep_tables(said: &Value, out: Option<&Path>) -> anyhow::Result<()> {
     let tables: Vec<Tuned> = serde_json::from_value(said["tables"].clone()).context("a tuner without tables")?;
     for Tuned { name, text } in tables {
@@ -209,7 +200,7 @@ fn keep_tables(said: &Value, out: Option<&Path>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Milliseconds to a library's first result, once per visit.
+/// Milliseconds, once per visit.
 fn first(visits: &[Visit], library: &str) -> Vec<f64> {
     let of = visits.iter().filter(|visit| visit.visit == format!("first {library}"));
     of.filter_map(|visit| visit.said.as_ref()?["milliseconds"].as_f64()).collect()

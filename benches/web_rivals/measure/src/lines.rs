@@ -1,4 +1,4 @@
-//! Lines of a results file, from what pages report.
+//! Lines of a results file, from pages' reports.
 
 use std::collections::BTreeMap;
 
@@ -6,17 +6,14 @@ use anyhow::{Context, ensure};
 use fuse_bench_results::line::{Difference, FIRST_RESULT, LeftOut, Line, OURS, Run, Time, Weight};
 use serde::Deserialize;
 
-/// Largest rounding error, relative to the expected element or to 0.001 if that is larger.
+/// Relative to the larger of the expected element and 0.001.
 const MOST_ERROR: f64 = 1e-3;
-/// Dtype of all operands.
 const DTYPE: &str = "f32";
 
-/// Result of the comparing page.
 #[derive(Debug, Deserialize)]
 pub(super) struct Compared {
-    /// Name of each library's adapter in the browser; none in Firefox.
+    /// By library; Firefox names none.
     adapters: Vec<Option<String>>,
-    /// Versions reported by the libraries.
     versions: BTreeMap<String, String>,
     cases: Vec<Case>,
 }
@@ -31,12 +28,11 @@ struct Case {
     left_out: Vec<Missing>,
 }
 
-/// One form of a case in a library.
 #[derive(Debug, Deserialize)]
 struct Form {
     way: String,
     form: String,
-    /// `None` if an element was no number.
+    /// `None` if an element was NaN.
     error: Option<f64>,
     from_ours: Option<f64>,
     median_us: f64,
@@ -52,19 +48,16 @@ struct Missing {
     reason: String,
 }
 
-/// Milliseconds from the start of a page to its first values, once per visit.
+/// Once per visit.
 pub(super) struct First {
     pub(super) way: &'static str,
     pub(super) milliseconds: Vec<f64>,
 }
 
-/// Environment of the measurements.
 pub(super) struct Place<'a> {
-    /// Name and version of the browser.
     pub(super) browser: &'a str,
-    /// The system's name of the adapter, for browsers that report none.
+    /// System's name of the adapter, for browsers that report none.
     pub(super) adapter: Option<&'a str>,
-    /// Processor of the host.
     pub(super) host: &'a str,
     pub(super) date: &'a str,
     pub(super) commit: &'a str,
@@ -112,7 +105,6 @@ fn runs(compared: &Compared, place: &Place<'_>) -> Vec<Line> {
     compared.versions.iter().map(run).collect()
 }
 
-/// True if the browser's adapter is its own software rasterizer.
 fn is_software(said: &str) -> bool {
     said.contains("swiftshader")
 }
@@ -193,7 +185,6 @@ fn of_first(First { way, milliseconds }: &First) -> Option<Line> {
     }))
 }
 
-/// Parses a page's result.
 pub(super) fn compared(value: serde_json::Value) -> anyhow::Result<Compared> {
     serde_json::from_value(value).context("the page's result is not what this program expects")
 }

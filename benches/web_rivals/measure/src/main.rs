@@ -1,9 +1,9 @@
-//! Compares our kernels with TensorFlow.js and ONNX Runtime Web, in the same browser and the same run. `cargo xtask web
-//! bench` builds our modules and runs this program.
+//! Compares our kernels with TensorFlow.js and ONNX Runtime Web in the same browser and run, for `cargo xtask web
+//! bench`.
 //!
-//! `packages` fetches the libraries, `pages` assembles the pages, `driver` starts browsers, and `visit` serves a page and
-//! waits for its result. `visits` lists visits for browsers on other machines, and `kept` reports their results. `lines`
-//! makes result lines, `specializations` tuning tables.
+//! `packages` fetches libraries, `pages` assembles pages, `driver` starts browsers, `visit` serves a page and awaits
+//! its result. `visits` lists visits on other machines, `kept` reports them. `lines` and `specializations` make results
+//! and tuning tables.
 
 mod checkout;
 mod driver;
@@ -34,9 +34,8 @@ use crate::{
     visits::{FIRST, FIRST_ROUNDS, turns},
 };
 
-/// Time limit of a page that compares everything. Products of 1024 take seconds on software adapters.
+/// Products of 1024 take seconds on software adapters.
 const MOST_TO_COMPARE: Duration = Duration::from_secs(3600);
-/// Time limit of a page to its first result.
 const MOST_TO_FIRST: Duration = Duration::from_secs(300);
 
 /// Measures beside other libraries in browsers
@@ -151,7 +150,6 @@ fn bench(options: &Options) -> anyhow::Result<()> {
     }
 }
 
-/// Visits the page that compares libraries, or specializations; returns the browser's version and the page's result.
 fn steady(driver: &Driver, site: &Site, options: &Options) -> anyhow::Result<(String, serde_json::Value)> {
     let session = driver.session()?;
     let mut query = vec![];
@@ -163,7 +161,6 @@ fn steady(driver: &Driver, site: &Site, options: &Options) -> anyhow::Result<(St
     Ok((session.browser.clone(), site.visit(&session, &page, MOST_TO_COMPARE)?))
 }
 
-/// Percent-encodes a text.
 fn escaped(text: &str) -> String {
     let escape = |byte: u8| match byte {
         b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' => char::from(byte).to_string(),
@@ -172,7 +169,7 @@ fn escaped(text: &str) -> String {
     text.bytes().map(escape).collect()
 }
 
-/// Times to the first result of each library, in freshly started browsers, in turns.
+/// In freshly started browsers, in turns.
 fn first_results(driver: &Driver, site: &Site, quick: bool) -> anyhow::Result<Vec<First>> {
     let mut all = FIRST.map(|(_, way)| First { way, milliseconds: vec![] });
     let rounds = if quick { 2 } else { FIRST_ROUNDS };
@@ -194,7 +191,7 @@ fn show(lines: &[Line], bars: &Bars) {
     println!("{}\n{}", Table::Costs.show(&results, bars), Table::Suites.show(&results, bars));
 }
 
-/// Writes lines to a file in a folder, named after the browser.
+/// The file is named after the browser.
 fn store(lines: &[Line], out: &Path, browser: &str) -> anyhow::Result<()> {
     fs::create_dir_all(out).with_context(|| format!("cannot create `{}`", out.display()))?;
     let text = lines.iter().map(|line| Ok(serde_json::to_string(line)? + "\n")).collect::<anyhow::Result<String>>()?;

@@ -1,4 +1,4 @@
-//! Baseline libraries: npm packages in fixed versions, fetched to `target/web/rivals` and refused unless their hashes match.
+//! Baseline libraries: npm packages of fixed versions, fetched to `target/web/rivals` and checked by hash.
 
 use std::{
     fs,
@@ -13,24 +13,21 @@ use sha2::{Digest, Sha512};
 
 use crate::checkout::root;
 
-/// Registry of the packages.
 const REGISTRY: &str = "https://registry.npmjs.org";
 
-/// Package and the files of it that pages load.
 pub(super) struct Package {
     /// Name with scope.
     name: &'static str,
     version: &'static str,
-    /// npm's hash of the archive.
+    /// npm's hash.
     integrity: &'static str,
-    /// Folder on the pages.
+    /// On the pages.
     pub(super) folder: &'static str,
-    /// Files, all below `dist`.
+    /// Below `dist`.
     pub(super) files: &'static [&'static str],
 }
 
-/// Packages: TensorFlow.js' core and WebGPU backend in their smallest files, and ONNX Runtime Web's `onnxruntime-web/webgpu`
-/// with the module that it loads.
+/// TensorFlow.js' core and WebGPU backend, and ONNX Runtime Web's `onnxruntime-web/webgpu` with its module.
 pub(super) const PACKAGES: &[Package] = &[
     Package {
         name: "@tensorflow/tfjs-core",
@@ -56,7 +53,7 @@ pub(super) const PACKAGES: &[Package] = &[
 ];
 
 impl Package {
-    /// Folder with the files, fetched if missing.
+    /// Fetched if missing.
     pub(super) fn ensure(&self, offline: bool) -> anyhow::Result<PathBuf> {
         let folder = target().join(format!("{}-{}", self.folder, self.version));
         let files = folder.join("package/dist");
@@ -76,7 +73,7 @@ impl Package {
         Ok(files)
     }
 
-    /// Raw and compressed size of a file. Compression takes long, so the compressed size is cached in a file.
+    /// Raw and compressed size. Compression takes long and is cached in a file.
     pub(super) fn bytes(&self, folder: &Path, file: &str) -> anyhow::Result<[u64; 2]> {
         let path = folder.join(file);
         let bytes = fs::read(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
@@ -96,7 +93,7 @@ impl Package {
         format!("{REGISTRY}/{name}/-/{file}-{version}.tgz")
     }
 
-    /// Downloads and unpacks to a temporary folder, so an interrupted run leaves no partial package.
+    /// To a temporary folder first: interrupted runs leave no partial package.
     fn fetch(&self, folder: &Path) -> anyhow::Result<()> {
         let scratch = target().join(format!("{}.part", self.folder));
         if scratch.exists() {
@@ -123,7 +120,6 @@ impl Package {
     }
 }
 
-/// Folder of the packages.
 fn target() -> PathBuf {
     root().join("target/web/rivals")
 }

@@ -1,4 +1,4 @@
-//! The folder of pages: their own files, libraries from npm, and the weight of both.
+//! Pages: their files, libraries from npm, and the weight of both.
 
 use std::{fs, path::Path};
 
@@ -8,14 +8,11 @@ use fuse_page_server::compressed;
 
 use crate::{checkout::root, packages::PACKAGES};
 
-/// Our module and its script, without ending.
+/// Without ending.
 const NAME: &str = "fuse_web_rivals";
-/// Their folder on the pages.
 const OURS_FOLDER: &str = "fuse";
-/// Hand-written files of the pages.
 const FILES: &str = "benches/web_rivals/page";
 
-/// Copies the hand-written files, and optionally the libraries, into a folder.
 pub(super) fn assemble(folder: &Path, libraries: bool, offline: bool) -> anyhow::Result<()> {
     fs::create_dir_all(folder).with_context(|| format!("cannot create `{}`", folder.display()))?;
     let names = fs::read_dir(root().join(FILES)).with_context(|| format!("cannot read `{FILES}`"))?;
@@ -38,7 +35,6 @@ fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
     fs::copy(from, to).with_context(|| format!("cannot copy `{}` to `{}`", from.display(), to.display())).map(drop)
 }
 
-/// Weights of the modules and scripts that a page loads for each library.
 pub(super) fn weights(pages: &Path, offline: bool) -> anyhow::Result<Vec<Weight>> {
     let ours = [format!("{NAME}_bg.wasm"), format!("{NAME}.js")];
     let bytes = |file: &String| {

@@ -1,5 +1,4 @@
-//! Results of the page of variants and specializations: a tuning table of the browser's adapter, and the worth of
-//! specializations.
+//! Results of the page of specializations: a tuning table of the browser's adapter, and gains of specializations.
 
 use std::{collections::BTreeMap, fmt::Write as _, fs, path::Path};
 
@@ -10,11 +9,11 @@ use serde_json::Value;
 
 use crate::checkout::Browser;
 
-/// Tables hold variants within this factor of the fastest (`fuse_gpu::CUT_OFF`); others count as that slow.
+/// Tables hold variants within this factor of the fastest (`fuse_gpu::CUT_OFF`).
 const CUT_OFF: f64 = 2.0;
-/// Estimated factor over the fastest beyond which the page (`specializations.html`) skips variants.
+/// Estimated factor beyond which the page (`specializations.html`) skips variants.
 const WITHIN: f64 = 3.0;
-/// Specializations with their baselines: unrolled loops against loops that are not, the others against the table's choices.
+/// With baselines.
 const COMPARED: [(&str, &str); 6] = [
     ("unroll 2", "unroll 1"),
     ("unroll 4", "unroll 1"),
@@ -24,7 +23,6 @@ const COMPARED: [(&str, &str); 6] = [
     ("fast math", ""),
 ];
 
-/// Result of the page.
 #[derive(Debug, Deserialize)]
 pub(super) struct Specializations {
     adapter: String,
@@ -35,29 +33,25 @@ pub(super) struct Specializations {
 struct Case {
     name: String,
     size: String,
-    /// Tuning class of the kernel, then its sizes; empty for launches of several kernels.
+    /// Tuning class, then sizes; empty for launches of several kernels.
     key: Vec<String>,
-    /// The runtime's own choices and their reasons.
+    /// The runtime's choices, and why.
     decided: Vec<String>,
-    /// Choice for each override of a size.
     overrides: Vec<(String, String)>,
-    /// Variants that do not take much longer than the fastest, named `variant …`.
     variants: Vec<Timed>,
-    /// Specializations of the fastest variant.
     specializations: Vec<Timed>,
 }
 
 #[derive(Debug, Deserialize)]
 struct Timed {
     form: String,
-    /// First launch, with compilation and readback.
+    /// With compilation and readback.
     first_ms: f64,
     median_us: f64,
     min_us: f64,
     max_us: f64,
 }
 
-/// Parses the page's result.
 pub(super) fn parse(value: Value) -> anyhow::Result<Specializations> {
     serde_json::from_value(value).context("the page's result is not what this program expects")
 }
@@ -66,13 +60,12 @@ impl Case {
     fn variants(&self) -> Vec<(&str, &Timed)> {
         let mut all: Vec<_> =
             self.variants.iter().filter_map(|form| Some((form.form.strip_prefix("variant ")?, form))).collect();
-        // Sorted by fastest round: on software adapters, other programs only add time.
+        // By fastest round: on software adapters, other programs only add time.
         all.sort_by(|a, b| a.1.min_us.total_cmp(&b.1.min_us));
         all
     }
 
-    /// Time of the runtime's choice relative to the fastest variant, for launches of one kernel. A skipped variant counts
-    /// with the factor beyond which variants are skipped.
+    /// Relative time of the runtime's choice, for launches of one kernel.
     fn choice(&self) -> Option<f64> {
         let [decided] = &self.decided[..] else { return None };
         let (chosen, _) = decided.split_once(" (")?;
@@ -91,46 +84,43 @@ impl Case {
 pub(super) struct Place {
     environment: &'static str,
     vendor: String,
-    /// Parts of adapters' names; empty for all adapters of the vendor.
+    /// Parts of adapters' names; empty for all of the vendor.
     names: Vec<String>,
-    /// The system's name of the adapter; empty to use the browser's.
+    /// System's name of the adapter; empty to use the browser's.
     adapter: String,
-    /// Browser with its version.
+    /// With its version.
     driver: String,
     date: String,
 }
 
 impl Place {
-    /// Browser on its software adapter. `system` names the adapter where the browser does not.
+    /// `system` names the adapter if the browser does not.
     pub(super) fn software(browser: Browser, version: &str, system: Option<&str>) -> Self {
         let (environment, names, adapter) = match browser {
             Browser::Chromium => ("chrome", vec!["swiftshader".to_owned()], String::new()),
-            // Firefox names no adapter.
             Browser::Firefox => ("firefox", vec![], system.unwrap_or_default().to_owned()),
         };
         let (vendor, driver) = ("software".to_owned(), version.to_owned());
         Self { environment, vendor, names, adapter, driver, date: machine::today() }
     }
 
-    /// Chromium on a GPU of this vendor, with the system's name of the adapter.
+    /// `adapter` is the system's name.
     pub(super) fn chromium(vendor: &str, adapter: &str, version: &str, date: &str) -> Self {
         let [vendor, adapter, driver, date] = [vendor, adapter, version, date].map(str::to_owned);
         Self { environment: "chrome", vendor, names: vec![], adapter, driver, date }
     }
 
-    /// Stem of the table's file name.
     fn stem(&self) -> String {
         format!("{}-{}", self.environment, self.vendor)
     }
 }
 
 impl Specializations {
-    /// Vendor reported by the browser.
     pub(super) fn vendor(&self) -> &str {
         self.adapter.split(' ').next().unwrap_or_default()
     }
 
-    /// Prints the cases, and the worth of specializations as geometric means over cases with both measurements.
+    /// Gains are geometric means over cases with both measurements.
     pub(super) fn show(&self) -> String {
         let mut text = String::new();
         for case in &self.cases {
@@ -166,7 +156,7 @@ impl Specializations {
         text
     }
 
-    /// Tuning table of the variants' times, in the format of `docs/tuning.md`.
+    /// In the format of `docs/tuning.md`.
     pub(super) fn table(&self, place: &Place) -> String {
         let Place { environment, vendor, names, driver, date, .. } = place;
         let known = [&*place.adapter, &self.adapter, "unknown"].into_iter().find(|name| !name.is_empty());
@@ -189,9 +179,8 @@ impl Specializations {
 }
 
 impl Case {
-    /// Time of the fastest variant, and the others relative to it.
     fn entry(&self) -> Option<String> {
-        // Tables need no entry without a choice.
+        // Only one choice: no entry.
         if self.decided.iter().any(|decided| decided.ends_with("(the only one)")) {
             return None;
         }
@@ -206,7 +195,6 @@ impl Case {
     }
 }
 
-/// Prints the measurements and writes the table to a folder.
 pub(super) fn report(found: &Specializations, place: &Place, out: Option<&Path>) -> anyhow::Result<()> {
     println!("\n{}", found.show());
     let Some(out) = out else { return Ok(()) };

@@ -14,23 +14,21 @@ use tiny_http::{Method, Request, Server};
 
 use crate::driver::Session;
 
-/// Interval of checks that the browser still runs.
+/// How often to check that the browser runs.
 const GLANCE: Duration = Duration::from_secs(15);
 
-/// Server of a folder that receives reports of its pages. Its thread ends with the process.
+/// Serves a folder and receives reports, until the process ends.
 pub(super) struct Site {
     address: String,
     said: Receiver<Said>,
 }
 
-/// Report of a page.
 enum Said {
     Progress(String),
     Result(String),
 }
 
 impl Site {
-    /// Serves a folder on a free port.
     pub(super) fn open(folder: PathBuf) -> anyhow::Result<Self> {
         let server = Server::http(("127.0.0.1", 0)).map_err(|error| anyhow!("cannot listen on a port: {error}"))?;
         let address = server.server_addr().to_ip().context("the server has no address")?;
@@ -43,9 +41,7 @@ impl Site {
         Ok(Self { address: format!("http://{address}"), said })
     }
 
-    /// Opens a page and waits for its result.
     pub(super) fn visit(&self, session: &Session<'_>, page: &str, most: Duration) -> anyhow::Result<Value> {
-        // Drops reports of an earlier, failed visit.
         self.said.try_iter().for_each(drop);
         let start = Instant::now();
         session.open(&format!("{}/{page}", self.address))?;
@@ -61,7 +57,7 @@ impl Site {
     }
 }
 
-/// Result of a page, which may be an error.
+/// May be an error.
 fn outcome(page: &str, text: &str) -> anyhow::Result<Value> {
     let value: Value = serde_json::from_str(text).with_context(|| format!("the result of `{page}` is no JSON"))?;
     match value["error"].as_str() {
@@ -71,12 +67,10 @@ fn outcome(page: &str, text: &str) -> anyhow::Result<Value> {
 }
 
 fn answer(mut request: Request, folder: &Path, sender: &Sender<Said>) {
-    // Early closed connections are no errors.
     drop(if *request.method() == Method::Post {
         let mut text = String::new();
         let heard = request.as_reader().read_to_string(&mut text).is_ok();
         let said = if request.url() == "/result" { Said::Result(text) } else { Said::Progress(text) };
-        // After a failed visit, nobody receives.
         drop(sender.send(said));
         respond(request, if heard { "200 OK" } else { "400 Bad Request" }, "text/plain", &[])
     } else {

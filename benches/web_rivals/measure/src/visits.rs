@@ -1,19 +1,18 @@
-//! Visits that measure, for browsers on other machines: a list for `drive.py` of `cargo xtask web bundle`.
+//! Measuring visits for browsers on other machines: a list for `drive.py` of `cargo xtask web bundle`.
 
 use fuse_bench_results::line::{ALONE, ONNX, OURS, TENSORFLOW};
 use serde_json::{Value, json};
 
-/// Visits of a page for its first result.
 pub(super) const FIRST_ROUNDS: usize = 5;
-/// Libraries with a first result: their names on pages, and in results.
+/// Names on pages, and in results.
 pub(super) const FIRST: [(&str, &str); 4] = [("alone", ALONE), ("fuse", OURS), ("tfjs", TENSORFLOW), ("ort", ONNX)];
 
-/// Indices into [`FIRST`] in so many rounds: each round begins with another library.
+/// Each round begins with another.
 pub(super) fn turns(rounds: usize) -> impl Iterator<Item = usize> {
     (0..rounds).flat_map(|round| (0..FIRST.len()).map(move |turn| (round + turn) % FIRST.len()))
 }
 
-/// The visits. First results are in turns, each in a browser that was just started.
+/// First results take turns, each in a new browser.
 pub(super) fn measurements() -> Vec<Value> {
     let mut visits = vec![
         visit("compare", "bench/compare.html?large", 3600),

@@ -2,7 +2,7 @@
 
 use crate::{error::Error, node::Node};
 
-/// The axes of a reduction: `1`, `-1`, `[0, 2]`, or `()` for all; [`keep`](Self::keep) keeps them with extent 1.
+/// Axes of a reduction: `1`, `-1`, `[0, 2]`, or `()` for all.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Over {
     pub(crate) axes: Option<Vec<i32>>,
@@ -13,7 +13,7 @@ impl Over {
     /// All axes.
     pub const ALL: Self = Self { axes: None, keepdim: false };
 
-    /// The same axes, kept with extent 1.
+    /// Same axes, kept with extent 1.
     #[must_use]
     pub fn keep(self) -> Self {
         Self { keepdim: true, ..self }
@@ -63,7 +63,6 @@ pub(crate) fn axis_of(operation: &'static str, axis: i32, node: &Node) -> Result
     Ok(position(operation, axis, node.shape.len())? as u8)
 }
 
-/// The positions of distinct axes of a node.
 pub(crate) fn axes_of(operation: &'static str, axes: &[i32], node: &Node) -> Result<Vec<usize>, Error> {
     if axes.is_empty() {
         return Err(Error::operation(operation, "an empty list of axes", "give `()` for all axes"));

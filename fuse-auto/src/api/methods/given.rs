@@ -1,4 +1,4 @@
-//! Tensors from numbers, and numbers and strings from tensors.
+//! Tensors from numbers; numbers and strings from tensors.
 
 use fuse_runtime::{__private::RawTensor, Device, Element};
 
@@ -14,7 +14,7 @@ impl LazyTensor {
     /// A tensor filled with `value`, without memory of its own: `LazyTensor::full(&device, 0.5f32, [2, 3])`.
     ///
     /// # Errors
-    /// Those of allocating one number, and [`Error::Operation`] if the shape has too many axes.
+    /// Those of allocating one number; [`Error::Operation`] for too many axes.
     pub fn full<T: Element, D: Into<Dim>>(
         device: &Device,
         value: T,
@@ -38,7 +38,7 @@ impl LazyTensor {
         Self::full(device, T::default(), shape)
     }
 
-    /// The integers from 0 to `count - 1` as `i32`.
+    /// Integers from 0 to `count - 1` as `i32`.
     ///
     /// # Errors
     /// As [`full`](Self::full).
@@ -49,7 +49,7 @@ impl LazyTensor {
     /// Reads back the only element of a tensor of any rank.
     ///
     /// # Errors
-    /// [`Error::Operation`] if it has not exactly one element or another dtype, and those of [`to_vec`](Self::to_vec).
+    /// [`Error::Operation`] unless it has exactly one element of this dtype; those of [`to_vec`](Self::to_vec).
     pub async fn item<T: Element>(&self) -> Result<T, Error> {
         self.require_one()?;
         Ok(self.flat::<T>()?.item().await?)
@@ -74,8 +74,7 @@ impl LazyTensor {
         Err(Error::operation("item", message, "reduce it to one number, or read all values with `to_vec`"))
     }
 
-    /// Dtype, shape and values as a string; large tensors show the first and last elements of each axis. Evaluates it
-    /// and reads all values back.
+    /// Dtype, shape and values as a string; elides the middle of large axes. Evaluates and reads everything back.
     ///
     /// # Errors
     /// Those of [`to_vec`](Self::to_vec).
@@ -83,7 +82,7 @@ impl LazyTensor {
         Ok(self.raw()?.text().await?)
     }
 
-    /// As [`text`](Self::text), blocking; [`Display`](fmt::Display) writes the same.
+    /// As [`text`](Self::text), blocking.
     ///
     /// # Errors
     /// As [`text`](Self::text).
@@ -93,7 +92,7 @@ impl LazyTensor {
     }
 }
 
-/// Writes [`LazyTensor::text_blocking`], which evaluates and waits, or the error.
+/// Writes [`LazyTensor::text_blocking`], or the error.
 #[cfg(not(target_arch = "wasm32"))]
 impl fmt::Display for LazyTensor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,8 +1,7 @@
-//! Gradients: recorded as operations, and evaluated with the differentiated value or later.
+//! Gradients: recorded as operations, evaluated with the differentiated value or later.
 //!
-//! A gradient needs the inputs of the nodes between its value and `wrt`. It pins these nodes: they keep their inputs
-//! until the gradient is evaluated or dropped. Evaluated values keep their inputs for a while (`cache/memory.rs`);
-//! values in memory on the path are then recomputed with the gradient.
+//! A gradient pins the nodes between its value and `wrt`: they keep their inputs until it is evaluated or dropped.
+//! Evaluated values keep their inputs for a while (`cache/memory.rs`) and are then recomputed with the gradient.
 
 use std::sync::{Arc, Weak};
 
@@ -20,7 +19,7 @@ use crate::{
     op::Op,
 };
 
-/// The gradients of a single number with respect to some values, each of the shape of its value.
+/// Gradients of a single number with respect to some values, each in its value's shape.
 ///
 /// ```no_run
 /// # use fuse_auto::{Error, LazyTensor, eval_all, grad};
@@ -36,11 +35,11 @@ use crate::{
 /// ```
 ///
 /// # Errors
-/// [`Error::Operation`] if `of` is not a single float; if `wrt` is empty, or lists a value twice, a value that is no
-/// float, or one without a differentiable path to `of`.
+/// [`Error::Operation`] if `of` is not a single float, or if `wrt` is empty or lists a value twice, a non-float, or one
+/// without a differentiable path to `of`.
 ///
-/// [`Error::Evaluated`] if an earlier evaluation computed `of` from a value of `wrt` and dropped the inputs. Updates drop
-/// them at once, other values as described at [`LazyTensor::eval`].
+/// [`Error::Evaluated`] if an earlier evaluation computed `of` from a value of `wrt` and dropped the inputs (see
+/// [`LazyTensor::eval`]).
 pub fn grad(of: &LazyTensor, wrt: &[&LazyTensor]) -> Result<Vec<LazyTensor>, Error> {
     let node = of.node()?;
     if node.dtype.is_float() && !node.shape.is_empty() {
@@ -50,8 +49,8 @@ pub fn grad(of: &LazyTensor, wrt: &[&LazyTensor]) -> Result<Vec<LazyTensor>, Err
     gradients(of, None, wrt)
 }
 
-/// Records `work` as a checkpoint: gradients recompute its intermediates, which are not stored. Values that are held or
-/// read outside stay stored.
+/// Records `work` as a checkpoint: gradients recompute its intermediates instead of storing them. Values held or read
+/// outside stay stored.
 ///
 /// # Errors
 /// Those of `work`; [`Error::Operation`] if its value is quantized.
@@ -67,10 +66,10 @@ pub fn checkpoint(work: impl FnOnce() -> Result<LazyTensor, Error>) -> Result<La
     Request::new(Op::Checkpoint(from, to), dtype, Inputs::from_iter([Input::of(node)])).record_as(shape)
 }
 
-/// The gradients of a value, weighted by a cotangent for each element.
+/// Gradients of a value, weighted by a cotangent per element.
 ///
 /// # Errors
-/// As [`grad`], and if dtype or shape of the cotangent differ from those of `of`.
+/// As [`grad`]; [`Error::Operation`] if the cotangent's dtype or shape differs from that of `of`.
 pub fn grad_with(of: &LazyTensor, cotangent: &LazyTensor, wrt: &[&LazyTensor]) -> Result<Vec<LazyTensor>, Error> {
     let (node, other) = (of.node()?, cotangent.node()?);
     if node.dtype != other.dtype || other.packing.is_some() {
@@ -112,7 +111,7 @@ fn gradients(of: &LazyTensor, cotangent: Option<&LazyTensor>, wrt: &[&LazyTensor
     Ok(parts)
 }
 
-/// Checks that a value of `wrt` is a float and listed once.
+/// Requires a float that is listed once.
 fn check(value: &LazyTensor, earlier: &[&LazyTensor]) -> Result<(), Error> {
     let node = value.node()?;
     if node.packing.is_some() {
@@ -130,7 +129,6 @@ fn check(value: &LazyTensor, earlier: &[&LazyTensor]) -> Result<(), Error> {
     Ok(())
 }
 
-/// The nodes between a value and `wrt`, in topological order.
 struct Path {
     nodes: Vec<Arc<Node>>,
 }
@@ -147,7 +145,7 @@ impl Path {
         let oldest = targets.iter().map(|target| target.number).min().unwrap_or(0);
         let mut reached = vec![Reached::default(); targets.len()];
         let mut nodes: Vec<(Arc<Node>, Inputs)> = vec![];
-        // True for nodes reached on a differentiable path; others are visited again if such a path is found.
+        // True for nodes reached on a differentiable path. Others are visited again if such a path is found.
         let mut visited: FxHashMap<*const Node, bool> = FxHashMap::default();
         let mut stack = vec![(Arc::clone(of), true)];
         while let Some((node, differentiable)) = stack.pop() {
@@ -162,7 +160,6 @@ impl Path {
                 reached[position].depends = true;
                 reached[position].differentiably |= reaches;
             }
-            // The node itself is still reached differentiably.
             let differentiable = reaches && !matches!(node.op, Op::StopGradient);
             let state = node.lock();
             let mut inputs = state.inputs.clone();
@@ -189,7 +186,7 @@ impl Path {
         let mut lost = false;
         for node in &self.nodes {
             let mut state = node.lock();
-            // Another thread may have evaluated it meanwhile.
+            // Another thread may have evaluated it.
             lost |= state.inputs.is_empty();
             state.pins += 1;
             pinned.push(Arc::downgrade(node));
@@ -203,10 +200,10 @@ impl Path {
     }
 }
 
-/// Checks that a differentiable path leads to each target.
+/// Requires a differentiable path to each target.
 ///
 /// # Errors
-/// [`Error::Operation`] if a target was not reached, or not on a differentiable path.
+/// [`Error::Operation`] for a target without one.
 fn check_reached(targets: &[&Arc<Node>], reached: &[Reached]) -> Result<(), Error> {
     for (position, (target, reached)) in targets.iter().zip(reached).enumerate() {
         let wrt = target.type_text();

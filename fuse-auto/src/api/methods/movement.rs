@@ -67,7 +67,7 @@ impl From<&usize> for Extent {
 
 const ONE_REST: &str = "one size may be -1: it is what the others leave of the elements";
 
-/// Sizes in terms of `inputs`, without an allocation if all are numbers.
+/// Sizes in terms of `inputs`; numbers alone allocate nothing.
 fn sizes(dims: Vec<Dim>, inputs: &mut Inputs) -> Sizes {
     let numbers: Option<Vec<usize>> =
         dims.iter().map(|dim| matches!(dim.form, Form::Number).then_some(dim.get())).collect();
@@ -82,7 +82,7 @@ fn alone(node: &Arc<Node>) -> Inputs {
 }
 
 impl LazyTensor {
-    /// True if it has this shape; the language then returns the value itself.
+    /// True if the language would return the value itself.
     fn has_shape(&self, shape: &[Dim]) -> Result<bool, Error> {
         Ok(self.node()?.shape.iter().copied().eq(shape.iter().map(Dim::get)))
     }
@@ -108,7 +108,7 @@ impl LazyTensor {
         Request { packing, ..Request::new(Op::Transpose, node.dtype, alone(node)) }.record()
     }
 
-    /// Reorders the axes: axis `d` of the result is axis `axes[d]` of this tensor.
+    /// Permutes the axes: axis `d` of the result is axis `axes[d]` of this tensor.
     ///
     /// # Errors
     /// [`Error::Operation`] unless every axis is listed once.
@@ -124,11 +124,11 @@ impl LazyTensor {
         Request { packing, ..Request::new(Op::Permute(Axes::new(&axes)), node.dtype, alone(node)) }.record()
     }
 
-    /// The same elements in another shape: `x.reshape([2, 3])`, or `x.reshape([-1, 3])` with -1 for the remaining
-    /// elements. `x.reshape([x.dim(0), 12.into(), 32.into()])` serves all extents of axis 0.
+    /// Same elements in another shape, such as `x.reshape([2, 3])`; -1 stands for the remaining elements.
+    /// `x.reshape([x.dim(0), 12.into(), 32.into()])` serves all extents of axis 0.
     ///
     /// # Errors
-    /// [`Error::Operation`] if the number of elements differs, or if a size is negative, apart from one -1.
+    /// [`Error::Operation`] if the number of elements differs, or for a negative size other than one -1.
     pub fn reshape<D: Into<Extent>>(&self, shape: impl IntoIterator<Item = D>) -> Result<Self, Error> {
         let node = plain(self, "reshape", DTypes::ANY)?;
         let mut inputs = alone(node);
@@ -158,7 +158,7 @@ impl LazyTensor {
         Request::new(Op::Reshape(shape), node.dtype, inputs).record()
     }
 
-    /// The extent for -1: the elements divided by the product of `sizes`, which has 1 in its place.
+    /// Extent for -1; `sizes` has 1 in its place.
     fn rest(&self, sizes: &[Dim]) -> Result<Dim, Error> {
         let node = self.node()?;
         let product = sizes.iter().try_fold(1usize, |product, size| product.checked_mul(size.get()));
@@ -167,8 +167,7 @@ impl LazyTensor {
             let message = format!("the elements of `{}` do not fit {sizes:?} times a size", node.type_text());
             return Err(Error::operation("reshape", message, ONE_REST));
         };
-        // If the other sizes are axes of this tensor, the rest is the product of its remaining axes, whatever their
-        // extents.
+        // If the other sizes are axes of this tensor, the rest is the product of the remaining axes, for any extents.
         let mut axes: Vec<usize> = (0..node.shape.len()).collect();
         let mut are_axes = true;
         for size in sizes.iter().filter(|size| size.get() != 1) {
@@ -182,7 +181,7 @@ impl LazyTensor {
         Ok(if are_axes { of_axes() } else { Dim::from(node.elements() / product) })
     }
 
-    /// Repeats it to a shape that it broadcasts to.
+    /// Broadcasts it to a shape.
     ///
     /// # Errors
     /// [`Error::Operation`] if it does not broadcast to the shape.
@@ -193,8 +192,7 @@ impl LazyTensor {
         Request::new(Op::BroadcastTo(shape), node.dtype, inputs).record()
     }
 
-    /// Elements `start..end` of an axis. Numbers are [open](Dim::open): the compiled function serves slices of other
-    /// starts and lengths.
+    /// Elements `start..end` of an axis. Numbers are [open](Dim::open): other starts and lengths compile nothing.
     ///
     /// # Errors
     /// [`Error::Operation`] if they are not within the axis.
@@ -224,10 +222,10 @@ impl LazyTensor {
         Request::new(Op::Slice { axis, bounds: Box::new(bounds) }, node.dtype, inputs).record()
     }
 
-    /// Cuts an axis into pieces of these extents.
+    /// Splits an axis into pieces of these extents.
     ///
     /// # Errors
-    /// [`Error::Operation`] unless they add up to the extent of the axis.
+    /// [`Error::Operation`] unless they add up to the axis.
     pub fn split<D: Into<Dim>>(&self, axis: i32, sizes: impl IntoIterator<Item = D>) -> Result<Vec<Self>, Error> {
         let node = plain(self, "split", DTypes::ANY)?;
         let at = usize::from(axis_of("split", axis, node)?);
@@ -241,14 +239,14 @@ impl LazyTensor {
         let mut pieces = vec![];
         for size in sizes {
             let end = if start.get() == 0 { size.clone() } else { start.clone() + size };
-            // Sizes of pieces are part of the function unless open, so their sum is known to equal the axis.
+            // Sizes that are not open are compiled in, so their sum is known to equal the axis.
             pieces.push(self.part_of(axis, [Some(start), Some(end.clone())])?);
             start = end;
         }
         Ok(pieces)
     }
 
-    /// Cuts an axis into equal pieces.
+    /// Splits an axis into equal pieces.
     ///
     /// # Errors
     /// [`Error::Operation`] unless `parts` divides the extent.
@@ -283,7 +281,7 @@ impl LazyTensor {
         Request::new(Op::Unsqueeze(axis), node.dtype, alone(node)).record()
     }
 
-    /// The index of each element along an axis, as `i32`.
+    /// Index of each element along an axis, as `i32`.
     ///
     /// # Errors
     /// [`Error::Operation`] if there is no such axis.
@@ -326,10 +324,10 @@ impl LazyTensor {
         Request::new(Op::Flip(axes), node.dtype, alone(node)).record_as(node.shape)
     }
 
-    /// Elements at `ids` along an axis; the axes of `ids` replace it. Indices are clamped to the axis.
+    /// Elements at `ids` along an axis; the axes of `ids` replace it. Indices are clamped.
     ///
     /// # Errors
-    /// [`Error::Operation`] if the indices are no integers, or the axis has no elements for them.
+    /// [`Error::Operation`] if indices are no integers, or the axis is empty.
     pub fn gather(&self, ids: &Self, axis: i32) -> Result<Self, Error> {
         let node = plain(self, "gather", DTypes::ANY)?;
         let places = indices(ids, "gather")?;
@@ -467,7 +465,6 @@ fn pieces(name: &'static str, values: &[&LazyTensor]) -> Result<(DType, usize, I
     Ok((first.dtype, first.shape.len(), inputs))
 }
 
-/// Requires that a count that is a number is at least 1.
 fn counted(operation: &'static str, name: &str, count: Dim) -> Result<Dim, Error> {
     if matches!(count.form, Form::Number) && count.get() == 0 {
         return Err(Error::operation(operation, format!("`{name}` is 1 or more, found 0"), "give a number above 0"));

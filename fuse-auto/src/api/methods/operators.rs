@@ -1,5 +1,4 @@
-//! Rust's operators. They cannot return errors, so their values carry them. `x += y` records an addition and assigns it
-//! to `x`.
+//! Rust's operators: their values carry errors.
 
 use std::ops::{
     Add, AddAssign, BitAnd, BitAndAssign, BitOr, BitOrAssign, BitXor, BitXorAssign, Div, DivAssign, Mul, MulAssign,
@@ -11,7 +10,7 @@ use fuse_runtime::f16;
 
 use crate::api::{lazy::LazyTensor, operand::Operand};
 
-// One implementation for all right operands, so that the type of `x + 1` is known before the literal's type.
+// One implementation for all right operands, so that `x + 1` has a type before the literal has one.
 macro_rules! with {
     ($operator:ident $method:ident $assign:ident $assign_method:ident $row:ident) => {
         impl<R: Into<Operand>> $operator<R> for &LazyTensor {
@@ -58,7 +57,7 @@ macro_rules! of_numbers {
     )* };
 }
 
-// Only one float type with literals on the left, so that `(0.5 * x)` has a type before the literal has one.
+// One float type for literals on the left, for the same reason.
 macro_rules! operators {
     ($($operator:ident $method:ident $assign:ident $assign_method:ident $name:literal,)*) => { $(
         const _: () = {

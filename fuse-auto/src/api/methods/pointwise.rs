@@ -212,7 +212,6 @@ impl LazyTensor {
         Request::new(Op::Pointwise(operation), dtype, smallvec![Input::of(node)]).record_as(node.shape)
     }
 
-    /// A binary operation of at least one tensor.
     pub(crate) fn pair(operation: &'static Operation, left: Operand, right: Operand) -> Result<Self, Error> {
         if let (Given::Number(own, number), true) = (&right.0, matches!(operation.name, "div" | "rem"))
             && *number == 0.0
@@ -225,7 +224,7 @@ impl LazyTensor {
         Request::new(Op::Pointwise(operation), operation.yields.unwrap_or(dtype), inputs).record()
     }
 
-    /// Converts the values to another dtype, as `x as f16` in the language.
+    /// Converts to another dtype, as `x as f16` in the language.
     ///
     /// # Errors
     /// [`Error::Operation`] for a quantized tensor.
@@ -240,14 +239,13 @@ impl LazyTensor {
     /// `on_true` where this is true, `on_false` elsewhere.
     ///
     /// # Errors
-    /// [`Error::Operation`] if this is not `bool`, if the dtypes of the operands differ, or if the shapes do not
-    /// broadcast.
+    /// [`Error::Operation`] if this is not `bool`, if the operands' dtypes differ, or if shapes do not broadcast.
     pub fn select(&self, on_true: impl Into<Operand>, on_false: impl Into<Operand>) -> Result<Self, Error> {
         let condition = plain(self, "select", DTypes::BOOL)?;
         let (on_true, on_false) = (on_true.into(), on_false.into());
         let dtype = match (on_true.tensor_dtype()?, &on_true.0, &on_false.0) {
             (None, Given::Number(own, _), Given::Number(other, _)) => {
-                // Two numbers have no tensor that determines the dtype.
+                // Without a tensor that determines the dtype.
                 Some(if own.is_float() {
                     *own
                 } else if other.is_float() {
@@ -273,7 +271,7 @@ impl LazyTensor {
     /// Limits values to `low..=high`.
     ///
     /// # Errors
-    /// [`Error::Operation`] if dtypes differ, or if the shapes do not broadcast.
+    /// [`Error::Operation`] if dtypes differ, or if shapes do not broadcast.
     pub fn clamp(&self, low: impl Into<Operand>, high: impl Into<Operand>) -> Result<Self, Error> {
         let operands = [self.into(), low.into(), high.into()];
         let (dtype, inputs) = common_inputs("clamp", DTypes::NUMBERS, operands)?;
@@ -283,24 +281,24 @@ impl LazyTensor {
     /// `x + t · (y - x)`.
     ///
     /// # Errors
-    /// [`Error::Operation`] if dtypes differ or are no floats, or if the shapes do not broadcast.
+    /// [`Error::Operation`] if dtypes differ or are no floats, or if shapes do not broadcast.
     pub fn lerp(&self, to: impl Into<Operand>, t: impl Into<Operand>) -> Result<Self, Error> {
         let (dtype, inputs) = common_inputs("lerp", DTypes::FLOATS, [self.into(), to.into(), t.into()])?;
         Request::new(Op::Call("lerp"), dtype, inputs).record()
     }
 
-    /// `x`, or `slope · x` where `x` is negative. The slope is a number, or a tensor that broadcasts.
+    /// `x`, or `slope · x` where `x` is negative. The slope broadcasts.
     ///
     /// # Errors
-    /// [`Error::Operation`] if dtypes differ or are no floats, or if the shapes do not broadcast.
+    /// As [`lerp`](Self::lerp).
     pub fn leaky_relu(&self, slope: impl Into<Operand>) -> Result<Self, Error> {
         self.scaled("leaky_relu", "slope", slope.into())
     }
 
-    /// `x`, or `alpha · (exp(x) - 1)` where `x` is negative. Alpha is a number, or a tensor that broadcasts.
+    /// `x`, or `alpha · (exp(x) - 1)` where `x` is negative. Alpha broadcasts.
     ///
     /// # Errors
-    /// [`Error::Operation`] if dtypes differ or are no floats, or if the shapes do not broadcast.
+    /// As [`lerp`](Self::lerp).
     pub fn elu(&self, alpha: impl Into<Operand>) -> Result<Self, Error> {
         self.scaled("elu", "alpha", alpha.into())
     }
@@ -310,7 +308,7 @@ impl LazyTensor {
         Request::new(Op::Scaled(name, option), dtype, inputs).record()
     }
 
-    /// The values as constants for gradients.
+    /// Values as constants for gradients.
     ///
     /// # Errors
     /// [`Error::Operation`] for a quantized tensor.

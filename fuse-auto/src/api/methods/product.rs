@@ -16,13 +16,14 @@ use crate::{
 };
 
 impl LazyTensor {
-    /// `[.., M, K] × [.., K, N] → [.., M, N]`; batch axes broadcast. The right operand may be quantized, also transposed.
+    /// `[.., M, K] × [.., K, N] → [.., M, N]`; batch axes broadcast. The right operand may be quantized, also
+    /// transposed.
     ///
-    /// A vector on the left is a row, one on the right a column; the added axis is removed from the result:
-    /// `[K] × [.., K, N] → [.., N]`, `[.., M, K] × [K] → [.., M]`, `[K] × [K] → []`.
+    /// A vector is a row on the left, a column on the right: `[K] × [.., K, N] → [.., N]`, `[.., M, K] × [K] → [..,
+    /// M]`.
     ///
     /// # Errors
-    /// [`Error::Operation`] if an operand has rank 0, if inner dimensions or dtypes differ, or if batch axes do not
+    /// [`Error::Operation`] if an operand has rank 0, inner dimensions or dtypes differ, or batch axes do not
     /// broadcast.
     pub fn matmul(&self, right: &Self) -> Result<Self, Error> {
         let left = plain(self, "matmul", DTypes::NUMBERS)?;
@@ -89,7 +90,7 @@ impl LazyTensor {
         Request::new(op, a.dtype, inputs).record()
     }
 
-    /// The values of a quantized tensor, computed where they are used.
+    /// Values of a quantized tensor, computed where they are used.
     ///
     /// # Errors
     /// [`Error::Operation`] if it is not quantized.

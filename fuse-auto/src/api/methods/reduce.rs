@@ -60,7 +60,7 @@ reductions! {
 }
 
 impl LazyTensor {
-    /// The variance along axes: the sum of squared deviations from the mean, divided by the count minus `correction`.
+    /// Variance along axes: the sum of squared deviations from the mean, divided by the count minus `correction`.
     ///
     /// # Errors
     /// [`Error::Operation`] if it has no floats, or no such axis.
@@ -68,7 +68,7 @@ impl LazyTensor {
         self.reduce(VAR, &over.into(), correction)
     }
 
-    /// The index of the first maximum along an axis.
+    /// Index of the first maximum along an axis.
     ///
     /// # Errors
     /// [`Error::Operation`] if it has no numbers, no such axis, or no elements along it.
@@ -76,7 +76,7 @@ impl LazyTensor {
         self.best_index(ARGMAX, axis)
     }
 
-    /// The index of the first minimum along an axis.
+    /// Index of the first minimum along an axis.
     ///
     /// # Errors
     /// As [`argmax`](Self::argmax).
@@ -122,8 +122,7 @@ impl LazyTensor {
     }
 }
 
-/// True if the language returns the value itself, reduced over extents of 1. Gradients with respect to both are then
-/// the same.
+/// True if the language returns the value itself, reduced over extents of 1: gradients are then equal, too.
 fn is_itself(reduction: &Operation, node: &Node, axes: Option<u8>, keepdim: bool) -> bool {
     let gives_elements = match reduction.name {
         "sum" | "prod" | "max" | "min" | "any" | "all" => true,

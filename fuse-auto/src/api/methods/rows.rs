@@ -42,8 +42,8 @@ impl LazyTensor {
     /// `(x - mean) / sqrt(var + eps) · gamma + beta` for each row along the last axis.
     ///
     /// # Errors
-    /// [`Error::Operation`] if dtypes differ or are no floats, if gamma or beta is no vector of that axis, or if eps is
-    /// not positive.
+    /// [`Error::Operation`] if dtypes differ or are no floats, gamma or beta is no vector of that axis, or eps is not
+    /// positive.
     pub fn layer_norm(&self, gamma: &Self, beta: &Self, eps: impl Into<Operand>) -> Result<Self, Error> {
         self.normalized("layer_norm", -1, &[gamma, beta], eps.into())
     }
@@ -110,10 +110,10 @@ impl LazyTensor {
         Request::new(Op::Glu(axis), node.dtype, smallvec![Input::of(node)]).record()
     }
 
-    /// The cross-entropy of each row: `logsumexp(x) - x[class]` along an axis.
+    /// Cross-entropy of each row: `logsumexp(x) - x[class]` along an axis.
     ///
     /// # Errors
-    /// [`Error::Operation`] if this has no floats, if the classes are no integers, or if there is not one per row.
+    /// [`Error::Operation`] if this has no floats, or if there is not one integer class per row.
     pub fn cross_entropy(&self, classes: &Self, axis: i32) -> Result<Self, Error> {
         let node = plain(self, "cross_entropy", DTypes::FLOATS)?;
         let classes = indices(classes, "cross_entropy")?;
@@ -156,7 +156,7 @@ fn vectors_of(name: &'static str, node: &Node, vectors: &[&LazyTensor], inputs: 
     Ok(())
 }
 
-/// The positive number that keeps a divisor from being 0.
+/// Positive, which keeps a divisor from being 0.
 fn epsilon(name: &'static str, eps: Operand) -> Result<Input, Error> {
     if let Given::Number(_, number) = eps.0
         && number.is_nan() | (number <= 0.0)

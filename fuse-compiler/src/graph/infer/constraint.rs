@@ -1,4 +1,4 @@
-//! Constraints on the dtype of a set of values: a class of dtypes, or a known dtype.
+//! Dtype constraints: a class of dtypes, or a known dtype.
 
 use fuse_artifact::DType;
 
@@ -29,7 +29,7 @@ pub(super) fn meet(a: Constraint, b: Constraint) -> Option<Constraint> {
 }
 
 impl DTypeClass {
-    /// All classes. A class precedes those that contain it.
+    /// Each class precedes those that contain it.
     pub(super) const ALL: [Self; 8] = [
         Self::Float,
         Self::Integer,
@@ -41,7 +41,7 @@ impl DTypeClass {
         Self::Any,
     ];
 
-    /// Dtypes of the class, in the order of an expression's instances.
+    /// Dtypes in the order of an expression's instances.
     pub fn dtypes(self) -> &'static [DType] {
         const ALL: &[DType] = &[DType::F32, DType::F16, DType::I32, DType::U32, DType::Bool];
         match self {

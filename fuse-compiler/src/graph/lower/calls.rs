@@ -1,4 +1,4 @@
-//! Calls in a body: functions of a block, and gradients with the names that they are with respect to.
+//! Calls: functions of a block, and gradients with their variables' names.
 
 use std::collections::BTreeSet;
 

@@ -1,7 +1,6 @@
-//! Table of the language's operations: names, arguments, options and dtypes.
+//! Table of operations: names, arguments, options, dtypes.
 //!
-//! Pointwise operations come from `operations`, the rest is listed here. Adding one means a row here and an arm where
-//! `Kind` is lowered.
+//! Pointwise operations come from `operations`. A new one needs a row here and an arm where `Kind` is lowered.
 
 use fuse_artifact::{
     DType,
@@ -57,7 +56,7 @@ pub(crate) enum Kind {
     Checkpoint,
 }
 
-/// An operation over some axes of a value, in the order of [`REDUCTIONS`].
+/// Operation over some axes, in the order of [`REDUCTIONS`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reduction {
     Sum,
@@ -74,7 +73,7 @@ pub(crate) enum Reduction {
     All,
 }
 
-/// Operation on each row of a value, by default along the last axis.
+/// Operation on rows, by default along the last axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Row {
     Softmax,
@@ -100,7 +99,6 @@ impl Reduction {
         self.signature().takes
     }
 
-    /// True if the result is the index of an element, not a value.
     pub(crate) fn is_index(self) -> bool {
         self.signature().yields.is_some()
     }
@@ -116,13 +114,12 @@ impl Pointwise {
         }
     }
 
-    /// Its signature; a select has none.
     fn signature(self) -> Option<&'static Signature> {
         let table = if matches!(self, Self::Unary(_)) { UNARY } else { BINARY };
         table.iter().find(|signature| signature.name == self.name())
     }
 
-    /// Dtypes of its operands (of a select: of the two values).
+    /// Dtypes of operands (of a select: of the two values).
     pub(crate) fn takes(self) -> DTypes {
         self.signature().map_or(DTypes::ANY, |signature| signature.takes)
     }
@@ -165,7 +162,6 @@ impl From<BinaryOperator> for Pointwise {
 pub(crate) struct Operation {
     pub(crate) name: &'static str,
     pub(crate) kind: Kind,
-    /// Minimum and maximum number of positional arguments.
     pub(crate) arguments: (usize, usize),
     pub(crate) options: &'static [Named],
     pub(crate) usage: &'static str,
@@ -195,7 +191,7 @@ const fn reduction(name: &'static str, kind: Reduction, usage: &'static str) -> 
     row(name, Kind::Reduce(kind), (1, 1), OVER, usage)
 }
 
-/// `max` and `min` with one value are reductions; with two values they are pointwise.
+/// Reductions of one value, pointwise with two.
 const EXTREMA: &[Operation] =
     &[reduction("max", Reduction::Max, "max(x, axis = 1)"), reduction("min", Reduction::Min, "min(x, axis = 1)")];
 
@@ -310,7 +306,7 @@ pub(crate) fn find(name: &str) -> Option<Operation> {
     TABLE.iter().find(|operation| operation.name == name).copied()
 }
 
-/// Operation that a call means: `max(x)` and `min(x, axis = 1)` are reductions, unlike `max(x, y)`.
+/// `max(x)` and `min(x, axis = 1)` are reductions, unlike `max(x, y)`.
 pub(crate) fn find_call(call: &Call) -> Option<Operation> {
     let name = call.name.to_string();
     let over = call.options.iter().any(|(option, _)| OVER.iter().any(|known| *option == known.name));
@@ -337,8 +333,7 @@ pub(crate) fn names<'a>() -> impl Iterator<Item = &'a str> {
 
 /// True if no function may have this name.
 ///
-/// Names of operators are free, since the operator stays available. Names of composite operations are free, since a
-/// function can replace them.
+/// Operators stay available, and functions can replace composite operations.
 pub(crate) fn is_reserved(name: &str) -> bool {
     find(name).is_some_and(|operation| match operation.kind {
         Kind::Pointwise(op) => op.symbol().is_none(),
@@ -349,7 +344,6 @@ pub(crate) fn is_reserved(name: &str) -> bool {
     })
 }
 
-/// Number of values that a call of `split` gives, if its arguments tell.
 pub(crate) fn split_parts(call: &Call) -> usize {
     let parts = call.options.iter().find_map(|(name, argument)| match argument {
         Argument::List(list, _) if name == "sizes" => Some(list.len()),
@@ -361,7 +355,7 @@ pub(crate) fn split_parts(call: &Call) -> usize {
     parts.unwrap_or(1).min(64)
 }
 
-/// Value of a named constant. Parameters and bindings of the same name take precedence.
+/// Named constant. Parameters and bindings take precedence.
 pub(crate) fn constant(name: &str) -> Option<f64> {
     match name {
         "inf" => Some(f64::INFINITY),

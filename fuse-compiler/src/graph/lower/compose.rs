@@ -1,4 +1,4 @@
-//! Building blocks of composite operations. Operands must have fitting dtypes and shapes.
+//! Building blocks of composite operations. Operands must have fitting types.
 
 use fuse_artifact::{DType, Size};
 
@@ -14,38 +14,35 @@ impl Lowering<'_> {
         self.emit(Pointwise::Unary(op), &[x], at)
     }
 
-    /// `op(x, y)`, with `y` broadcast to the shape of `x`.
+    /// `op(x, y)`, with `y` broadcast to `x`.
     pub(super) fn binary(&mut self, op: BinaryOp, x: NodeId, y: NodeId, at: SourceRange) -> NodeId {
         let y = self.repeated(y, x, at);
         self.emit(Pointwise::Binary(op), &[x, y], at)
     }
 
-    /// `op(x, y)`, with `y` broadcast to the shape of `x`.
     pub(super) fn compare(&mut self, op: CompareOp, x: NodeId, y: NodeId, at: SourceRange) -> NodeId {
         let y = self.repeated(y, x, at);
         self.emit(Pointwise::Compare(op), &[x, y], at)
     }
 
-    /// `on_true` where the condition holds, `on_false` elsewhere, both broadcast to its shape.
+    /// Broadcasts both values to the condition's shape.
     pub(super) fn select(&mut self, condition: NodeId, on_true: NodeId, on_false: NodeId, at: SourceRange) -> NodeId {
         let on_true = self.repeated(on_true, condition, at);
         let on_false = self.repeated(on_false, condition, at);
         self.emit(Pointwise::Select, &[condition, on_true, on_false], at)
     }
 
-    /// Broadcasts a node to the shape of another one, and takes over its visible rank.
     fn repeated(&mut self, node: NodeId, like: NodeId, at: SourceRange) -> NodeId {
         let shape = self.shape(like).to_vec();
         self.broadcast_node(node, &shape, at)
     }
 
-    /// Number of rank 0. Its dtype must be able to represent it.
     pub(super) fn number(&mut self, value: f64, dtype: DType, at: SourceRange) -> NodeId {
         let literal = if dtype.is_float() { Literal::Float(value) } else { Literal::Integer(value as i64) };
         self.push(Op::Literal(literal), dtype, vec![], at)
     }
 
-    /// Size as a number of rank 0. Constant sizes become literals.
+    /// Number of rank 0; constants become literals.
     pub(super) fn size_number(&mut self, size: &Size, dtype: DType, at: SourceRange) -> NodeId {
         let largest = if dtype.is_float() { 1 << 24 } else { i32::MAX as u64 };
         match size.as_constant() {
@@ -62,8 +59,8 @@ impl Lowering<'_> {
         self.push(Op::Index { axis }, DType::I32, shape.to_vec(), at)
     }
 
-    /// Reduction along some axes, which stay with extent 1. Axes that have extent 1 already are skipped: a single
-    /// element is its own sum, and the first of its kind.
+    /// Reduction along axes, which stay with extent 1. Axes that already have it are skipped: a single element is its
+    /// own sum.
     pub(super) fn reduce(&mut self, op: ReduceOp, x: NodeId, axes: &[usize], at: SourceRange) -> NodeId {
         let mut shape = self.shape(x).to_vec();
         let axes: Vec<usize> = axes.iter().copied().filter(|&axis| !shape[axis].is_one()).collect();
@@ -84,8 +81,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Maximum along some axes, subtracted to keep exponentials finite. Results do not depend on it, so gradients treat
-    /// it as a constant.
+    /// Maximum that keeps exponentials finite. Results do not depend on it, so gradients treat it as constant.
     pub(super) fn largest(&mut self, x: NodeId, axes: &[usize], at: SourceRange) -> NodeId {
         let largest = self.reduce(ReduceOp::Max, x, axes, at);
         if largest != x {
@@ -94,7 +90,7 @@ impl Lowering<'_> {
         largest
     }
 
-    /// Mean along some axes, which stay with extent 1. `x` is `f32`.
+    /// Mean of an `f32`; axes stay with extent 1.
     pub(super) fn mean(&mut self, x: NodeId, axes: &[usize], at: SourceRange) -> NodeId {
         let sum = self.reduce(ReduceOp::Sum, x, axes, at);
         let count = Size::product(axes.iter().map(|&axis| &self.shape(x)[axis]));
@@ -109,7 +105,7 @@ impl Lowering<'_> {
         self.binary(BinaryOp::Div, x, by, at)
     }
 
-    /// Centered value `x - mean(x)` along some axes, and the mean of its squares. `x` is `f32`.
+    /// `x - mean(x)` and the mean of its squares, in `f32`.
     pub(super) fn centered(&mut self, x: NodeId, axes: &[usize], at: SourceRange) -> (NodeId, NodeId) {
         let mean = self.mean(x, axes, at);
         let centered = self.binary(BinaryOp::Sub, x, mean, at);

@@ -1,4 +1,4 @@
-//! Contractions: `matmul`, and `dot` and `outer` in terms of it and of broadcasting.
+//! Contractions: `matmul`; `dot` and `outer` in terms of it.
 
 use fuse_artifact::{DType, Relation, Size};
 
@@ -19,7 +19,6 @@ use crate::{
 const INNER: &str = "inner dimension of `matmul`";
 
 impl Lowering<'_> {
-    /// `[.., M, K] × [.., K, N] → [.., M, N]`.
     pub(super) fn matmul(&mut self, a: &Operand, b: &Operand, at: SourceRange) -> Option<NodeId> {
         let lhs = self.force(a);
         let dtype = lhs.map_or(DType::F32, |lhs| self.dtype(lhs));
@@ -139,7 +138,6 @@ impl Lowering<'_> {
         Some(a)
     }
 
-    /// `[K] · [K]`: a single number.
     pub(super) fn dot(&mut self, a: &Operand, b: &Operand, at: SourceRange) -> Option<NodeId> {
         let (lhs, rhs) = (self.force(a), self.force(b));
         let (lhs, rhs) = (lhs?, rhs?);
@@ -168,7 +166,6 @@ impl Lowering<'_> {
         Some(self.push(Op::Reshape(product), dtype, vec![], at))
     }
 
-    /// `[M] ⊗ [N] → [M, N]`.
     pub(super) fn outer(&mut self, a: &Operand, b: &Operand, at: SourceRange) -> Option<NodeId> {
         let (lhs, rhs) = (self.force(a), self.force(b));
         let (lhs, rhs) = (lhs?, rhs?);
@@ -198,7 +195,7 @@ impl Lowering<'_> {
         Some(node)
     }
 
-    /// Length of a vector. In the expression form the launch checks that all other axes are 1.
+    /// Length of a vector; the expression form checks at launch that other axes are 1.
     pub(super) fn require_vector(&mut self, node: NodeId, name: &str, at: SourceRange) -> Option<Size> {
         let shape = self.shape(node).to_vec();
         match self.visible_rank(node) {

@@ -20,7 +20,6 @@ use crate::{
 pub(super) struct Definition<'a> {
     pub(super) name: &'a Ident,
     pub(super) place: (usize, Option<usize>),
-    /// Other factors of a product, whose dimensions are defined before.
     pub(super) others: Option<Factors<'a>>,
 }
 
@@ -29,8 +28,7 @@ pub(super) struct Factors<'a> {
     names: Vec<&'a Ident>,
 }
 
-/// Definitions of a function's dimensions, each once: first numbers, then dimensions that are a whole extent, then
-/// products with no other unknown factor.
+/// Dimensions of a function, each once: first numbers, then whole extents, then products with no other unknown factor.
 pub(super) fn definitions(function: &Function) -> Vec<Definition<'_>> {
     let axes = || {
         let params = function.params.iter().enumerate();
@@ -105,7 +103,7 @@ impl Factors<'_> {
 }
 
 impl Lowering<'_> {
-    /// Dimensions of a function compiled separately: symbols that a launch takes from its arguments.
+    /// Symbols that a launch takes from a function's arguments.
     pub(super) fn symbols_of(&mut self, function: &Function) -> BTreeMap<String, Size> {
         let mut dims = BTreeMap::new();
         for Definition { name, place: (index, axis), others } in definitions(function) {
@@ -136,9 +134,9 @@ impl Lowering<'_> {
         dims
     }
 
-    /// Dimensions of a called function, from its arguments, their nodes, and the nodes' last axes (`extents`).
+    /// Dimensions of a called function from its arguments, their nodes and last axes (`extents`).
     ///
-    /// Reports an extent that is no multiple of its dimension's other factors, or a size that is not a launch argument.
+    /// Reports an extent that is no multiple of the other factors, or a size that is no launch argument.
     pub(super) fn dims_of_call(
         &mut self,
         function: &Function,
@@ -181,8 +179,7 @@ impl Lowering<'_> {
         size
     }
 
-    /// Divides an argument's extent by the other factors of its declared dimension. Symbolic extents are divided at
-    /// launch, which checks that there is no remainder.
+    /// Divides an extent by the other factors; a launch divides symbols and checks the remainder.
     fn extent_over(&mut self, extent: &Size, divisor: &Size, param: &Param, argument: &Operand) -> Option<Size> {
         if let Some(quotient) = exact_quotient(extent, divisor) {
             return Some(quotient);
@@ -203,7 +200,7 @@ impl Lowering<'_> {
     }
 }
 
-/// True if a parameter is a number that types of the function use as a dimension.
+/// True for a number that types of the function use as a dimension.
 pub(super) fn is_size(param: &Param, function: &Function) -> bool {
     let is_number = param.ty.dims.is_none() && matches!(param.ty.element, Element::DType(DType::U32));
     let mut types = function.params.iter().map(|param| &param.ty).chain(&function.results);

@@ -1,5 +1,4 @@
-//! `#[differentiable]`: derives the graphs of `vjp`, `value_and_grad` and both halves of `pullback` from a function's
-//! graph.
+//! `#[differentiable]`: derives the graphs of `vjp`, `value_and_grad` and `pullback`.
 
 use super::{Lowering, ident_range, output::Derivatives};
 use crate::{
@@ -114,7 +113,7 @@ impl Lowering<'_> {
         let value_and_grad = match (&derived.value_and_grad, &values[..]) {
             (Some(_), &[value]) => {
                 let mut graph = self.graph.clone();
-                // `vjp` reported its obstacles already.
+                // `vjp` reported obstacles.
                 let found = gradients(&mut graph, &[Seed { value, cotangent: None }]).ok()?;
                 let results: Vec<NodeId> = [value].into_iter().chain(found).collect();
                 Some(whole(&graph, "value_and_grad", &results))

@@ -1,4 +1,4 @@
-//! Dimensions: converts types and expressions to sizes, resolves named and numbered axes, compares sizes.
+//! Dimensions: converts types and expressions to sizes, resolves axes, compares sizes.
 
 use std::{cmp::Ordering, collections::BTreeMap};
 
@@ -51,7 +51,7 @@ fn unbound(name: &str, at: SourceRange, dims: &BTreeMap<String, Size>) -> Diagno
     )
 }
 
-/// True if `a ≤ b` for all values of the symbols, which are never negative.
+/// True if `a ≤ b` for all symbols, which are never negative.
 pub(super) fn always_at_most(a: &Size, b: &Size) -> bool {
     b.sub(a).terms.iter().all(|term| term.coefficient >= 0)
 }
@@ -62,8 +62,7 @@ pub(super) fn always_above(a: &Size, b: &Size) -> bool {
     constant > 0 && difference.terms.iter().all(|term| term.coefficient >= 0)
 }
 
-/// True if two products can only be equal where both are 0: they are different numbers, or are so without their common
-/// factors.
+/// True if products can only be equal where both are 0: without common factors they are different numbers.
 pub(super) fn never_equal(a: &Size, b: &Size) -> bool {
     if let (Some(a), Some(b)) = (a.as_constant(), b.as_constant()) {
         return a != b;
@@ -133,7 +132,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Size of a value: a `u32` parameter, a number, or a dimension as a number. `at` is the value's declaration.
+    /// Size of a `u32` parameter, a number, or a dimension as a number. `at` is its declaration.
     pub(super) fn size_of_value(&mut self, value: &Value, at: SourceRange) -> Option<Size> {
         let Value::Node(node) = value else { return None };
         match (&self.graph.nodes[*node].op, self.dtype(*node)) {
@@ -146,7 +145,6 @@ impl Lowering<'_> {
         }
     }
 
-    /// Symbol of a `u32` parameter, which becomes a size by its first use as one.
     pub(super) fn size_param(&mut self, param: u16, at: SourceRange) -> Size {
         if let Some(known) = self.graph.size_param(param.into()) {
             return Size::symbol(known);
@@ -180,7 +178,7 @@ impl Lowering<'_> {
         names(expr, &mut found) && !found.is_empty() && found.iter().all(dimension)
     }
 
-    /// Converts a dimension to a number, as `N as f32`. A launch checks that it is not negative.
+    /// Number of `N as f32`; a launch checks that it is not negative.
     pub(super) fn dimension_number(&mut self, expr: &Expr, dtype: DType, at: SourceRange, scope: &Scope) -> Value {
         let size = match self.size_of(expr, scope) {
             Ok(size) => size,
@@ -292,7 +290,6 @@ impl Lowering<'_> {
         self.axis_of_shape(axis, &shape, rank)
     }
 
-    /// Rank that the user sees, if known.
     pub(super) fn visible_rank(&self, node: NodeId) -> Option<usize> {
         match (self.padded, self.rank_of(node)) {
             (false, _) => Some(self.shape(node).len()),
@@ -300,7 +297,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Position of an axis in a shape. The last `rank` axes are those that the user sees.
+    /// Position of an axis; users see the last `rank` axes.
     pub(super) fn axis_of_shape(&mut self, axis: &Axis, shape: &[Size], rank: Option<usize>) -> Option<usize> {
         match &axis.kind {
             AxisKind::Number(number) => self.numbered_axis(*number, axis.range, shape, rank),

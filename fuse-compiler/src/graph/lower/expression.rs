@@ -1,4 +1,4 @@
-//! Bodies: blocks, names, literals, operators and calls of operations.
+//! Bodies: blocks, names, literals, operators, calls of operations.
 
 use std::rc::Rc;
 
@@ -25,7 +25,7 @@ use crate::{
     },
 };
 
-/// Maximum number of characters of an expression quoted in an example.
+/// In characters.
 const MAX_EXAMPLE: usize = 100;
 
 impl<'a> Lowering<'a> {
@@ -33,7 +33,6 @@ impl<'a> Lowering<'a> {
         self.block_of(None, block, scope)
     }
 
-    /// Lowers a block, like [`block`](Self::block). The body of `function` may update its parameters.
     pub(super) fn block_of(&mut self, function: Option<&Function>, block: &Block, scope: &Scope) -> Value {
         let mut scope = scope.clone();
         let mut bound = Vec::new();
@@ -216,7 +215,7 @@ impl<'a> Lowering<'a> {
         })
     }
 
-    /// Lowers a path to a host value. Inference made it a variable unless it starts with a `let` of the expression.
+    /// Host value: a variable by inference, unless it starts with a `let`.
     fn place(&mut self, place: &HostOperand, scope: &Scope) -> Value {
         if let Some(call) = place.methods.iter().find(|call| vocabulary::is_operation(&call.name.to_string())) {
             return self.method(call);
@@ -243,7 +242,6 @@ impl<'a> Lowering<'a> {
             return self.call_function(index, call, at, scope);
         }
         let Some(operation) = catalog::find_call(call) else {
-            // Errors in the arguments are reported as well.
             self.evaluate_arguments(call, scope);
             return self.unknown_operation(call, scope);
         };
@@ -256,7 +254,6 @@ impl<'a> Lowering<'a> {
 
     fn evaluate_arguments(&mut self, call: &Call, scope: &Scope) {
         for argument in &call.arguments {
-            // Elsewhere, dimensions are valid arguments.
             if let Argument::Expr(expr) = argument
                 && !self.is_dimension(expr, scope)
             {
@@ -265,7 +262,6 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// Reports a call with a receiver, as Rust writes methods.
     fn method(&mut self, call: &Call) -> Value {
         let own = self.function_named(&call.name.to_string()).map(|_| format!("write `{call}`"));
         let at = ident_range(&call.name);
@@ -398,7 +394,7 @@ impl<'a> Lowering<'a> {
         node.map_or(Value::Poison, Value::Node)
     }
 
-    /// Tensor arguments: of a shape operation the first, of `concat` the elements of its list.
+    /// Tensor arguments: the first of a shape operation, the list of `concat`.
     fn operands(&mut self, site: Site<'_>) -> Option<Vec<Operand>> {
         let usage = site.usage();
         let mut arguments = site.call.arguments.as_slice();
@@ -500,8 +496,7 @@ impl<'a> Lowering<'a> {
         let zero = here(Lazy::literal(Literal::Integer(0, None), at));
         let positive = here(self.pointwise(Pointwise::Compare(CompareOp::Gt), &[x.clone(), zero.clone()], at));
         let low = match below {
-            // Evaluates `op` at 0 where it is not selected: at a large operand it overflows, and the gradient would be
-            // 0·∞.
+            // `op` at 0 where it is not selected: a large operand overflows, and the gradient would be 0·∞.
             Some(op) => {
                 let operand = here(self.pointwise(Pointwise::Select, &[positive.clone(), zero, x.clone()], at));
                 here(self.pointwise(Pointwise::Unary(op), &[operand], at))

@@ -1,4 +1,4 @@
-//! Functions of a block: checks their signatures, then lowers their bodies, callees first.
+//! Functions: checks signatures, then lowers bodies, callees first.
 
 use std::{cell::Cell, collections::BTreeMap, rc::Rc};
 
@@ -60,7 +60,6 @@ pub(crate) fn program_of(parsed: &Parsed) -> Program<'_> {
     }
 }
 
-/// Lowers the functions of a block to their instances. A function with errors has none.
 pub(crate) fn lower_items(
     parsed: &Parsed,
     program: &mut Program<'_>,
@@ -203,7 +202,7 @@ fn warn_unused_params(function: &Function, scope: &Scope, sink: &Sink) {
     }
 }
 
-/// True for a dimension of a result that only this parameter defines: the parameter counts as used.
+/// True if only this parameter defines a result's dimension: it counts as used.
 fn defined_only_by(function: &Function, name: &Ident, dim: &Ident) -> bool {
     let elsewhere = function.params.iter().any(|param| param.name != *name && dims_of(&param.ty).contains(&dim));
     let in_result = function.results.iter().any(|result| dims_of(result).contains(&dim));
@@ -261,7 +260,6 @@ impl Lowering<'_> {
         nodes.into_iter().collect()
     }
 
-    /// Node of a result with the declared type, or of the new value of the parameter with this name.
     pub(super) fn result(
         &mut self,
         operand: &Operand,
@@ -311,7 +309,6 @@ impl Lowering<'_> {
     }
 }
 
-/// Type that a signature declares. All its dimensions must be bound.
 pub(super) fn declared(ty: &Type, scope: &Scope) -> TensorType {
     let shape = ty.dims.iter().flatten().map(|dim| size_of_dim(dim, &scope.dims).unwrap_or(Size::ONE)).collect();
     TensorType::new(scope.dtype_of(&ty.element), shape)
@@ -364,8 +361,7 @@ fn check_dims(function: &Function, sink: &Sink) {
     }
 }
 
-/// Topological order of the block's own functions, callees first. Passes call cycles to `found`. Imported functions
-/// call none of them.
+/// Callees first. Passes call cycles to `found`. Imported functions call none of the block's own.
 fn callees_first(program: &Program<'_>, mut found: impl FnMut(&[usize])) -> Vec<usize> {
     let calls: Vec<Vec<usize>> = (0..program.own)
         .map(|index| {

@@ -1,4 +1,4 @@
-//! Operations with computed indices: `gather`, `embedding` and `one_hot`.
+//! Computed indices: `gather`, `embedding` and `one_hot`.
 
 use fuse_artifact::{DType, Relation, Size};
 
@@ -9,7 +9,7 @@ use crate::{
     operations::BinaryOp,
 };
 
-/// Visible shapes of a gather: extents of the table and of the indices, the table's axis, the rank of the result.
+/// Visible shapes: extents of table and indices, the table's axis, the result's rank.
 struct Gather {
     table: Vec<Size>,
     ids: Vec<Size>,
@@ -18,8 +18,8 @@ struct Gather {
 }
 
 impl Lowering<'_> {
-    /// `[.., V, ..]` at `ids` along an axis (by default the first), which the axes of `ids` replace. Indices are
-    /// clamped to the axis; an empty axis has no valid index.
+    /// Replaces an axis of the table, by default the first, by the axes of `ids`. Indices are clamped; an empty axis
+    /// has no valid index.
     pub(super) fn gather(&mut self, operands: &[Operand], site: Site<'_>) -> Option<NodeId> {
         let (table, ids) = (self.force(&operands[0]), self.indices(&operands[1], site));
         let (table, ids) = (table?, ids?);
@@ -33,14 +33,13 @@ impl Lowering<'_> {
         let (before, after) = (&seen.table[..seen.axis], &seen.table[seen.axis + 1..]);
         let mut shape: Vec<Size> = before.iter().chain(&seen.ids).chain(after).cloned().collect();
         self.require_rank(shape.len(), at)?;
-        // Temporary axis for the single element that a rank-0 index selects.
         let single = seen.ids.is_empty();
         if single {
             shape.insert(seen.axis, Size::ONE);
         }
         let places = seen.ids.len().max(1);
         let ones = |count: usize| std::iter::repeat_n(Size::ONE, count);
-        // The gathered axis is the last of the axes of `ids`. The table broadcasts along the others.
+        // The gathered axis is the last of `ids`; the table broadcasts along the others.
         let (axis, extent) = (seen.axis + places - 1, seen.table[seen.axis].clone());
         let spread: Vec<Size> = before
             .iter()
@@ -68,7 +67,6 @@ impl Lowering<'_> {
         Some(value)
     }
 
-    /// Adds a launch check that the axis has elements, unless there are no indices.
     fn require_places(&mut self, seen: &Gather, table: NodeId, site: Site<'_>) {
         let indices = Size::product(&seen.ids);
         let what = format!("indices of `{}` into `{}`, none into an empty axis", site.name(), self.label(table));
@@ -76,7 +74,6 @@ impl Lowering<'_> {
         self.check(Relation::AtMost, indices, places, what);
     }
 
-    /// Reshapes to an intermediate shape that only later steps of the same operation see.
     fn in_shape(&mut self, x: NodeId, shape: Vec<Size>, at: SourceRange) -> NodeId {
         let rank = if self.pad(shape.clone()) == self.shape(x) {
             self.rank_of(x).clone()
@@ -92,7 +89,7 @@ impl Lowering<'_> {
         let hidden = self.shape(table).len() - rank;
         let table = self.shape(table)[hidden..].to_vec();
         let Some(count) = self.visible_rank(ids) else {
-            // Otherwise the caller's type checker would have to add ranks. Vectors are the common case.
+            // Otherwise the caller's type checker would have to add ranks.
             let length = self.require_vector(ids, site.name(), site.at)?;
             return Some(Gather { table, ids: vec![length], axis: axis - hidden, rank: RankExpr::Known(rank) });
         };
@@ -101,9 +98,9 @@ impl Lowering<'_> {
         Some(Gather { table, ids, axis: axis - hidden, rank: RankExpr::Known(rank + count - 1) })
     }
 
-    /// Gather in the expression form, where the caller's type checker knows the ranks.
+    /// Gather in the expression form, whose caller's type checker knows the ranks.
     ///
-    /// Without `axis` the table has 2 axes, as embeddings have, and `ids` at most 5. With it `ids` is a vector.
+    /// Without `axis` the table has 2 axes and `ids` at most 5. With it `ids` is a vector.
     fn padded_gather(&mut self, table: NodeId, ids: NodeId, site: Site<'_>) -> Option<Gather> {
         let own = self.rank_of(table).clone();
         if site.option("axis").is_some() {
@@ -127,7 +124,7 @@ impl Lowering<'_> {
         Some(Gather { table: table[4..].to_vec(), ids: seen, axis: 0, rank })
     }
 
-    /// Converts indices to `i32`. Values that do not fit stay out of bounds.
+    /// Converts to `i32`; values that do not fit stay out of bounds.
     pub(super) fn indices(&mut self, operand: &Operand, site: Site<'_>) -> Option<NodeId> {
         let node = self.force(operand)?;
         match self.dtype(node) {
@@ -148,8 +145,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// 1 where the coordinate along a new last axis equals the index, 0 elsewhere: `[..] → f32[.., classes]`. An
-    /// invalid class gives zeros.
+    /// `[..] → f32[.., classes]`: 1 where the last coordinate equals the index. An invalid class gives zeros.
     pub(super) fn one_hot(&mut self, ids: &Operand, site: Site<'_>) -> Option<NodeId> {
         let node = self.indices(ids, site);
         let classes = self.count_option(site, "classes");

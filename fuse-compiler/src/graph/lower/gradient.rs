@@ -1,4 +1,4 @@
-//! `grad`, `stop_gradient` and `checkpoint`: calls the stage `grad`, and reports its refusals in the user's terms.
+//! `grad`, `stop_gradient` and `checkpoint`: calls the stage `grad`, and reports refusals in the user's terms.
 
 use super::{
     Lowering,
@@ -15,7 +15,7 @@ use crate::{
 };
 
 impl Lowering<'_> {
-    /// `grad(y, wrt = w)` is a value like `w`, `grad(y, wrt = [w, b])` a tuple.
+    /// `grad(y, wrt = w)` is a value like `w`; a list gives a tuple.
     pub(super) fn gradient(&mut self, y: &Operand, site: Site<'_>) -> Option<Value> {
         if self.padded {
             let message = "`grad` is for functions, whose parameters have shapes";
@@ -61,18 +61,16 @@ impl Lowering<'_> {
         })
     }
 
-    /// `x`, constant for all gradients.
     pub(super) fn stop_gradient(&mut self, x: &Operand, at: SourceRange) -> Option<NodeId> {
         let node = self.force(x)?;
         let (dtype, shape, rank) = (self.dtype(node), self.shape(node).to_vec(), self.rank_of(node).clone());
-        // Separate node, because `x` itself may have gradients elsewhere.
         let stopped = self.push(Op::Reshape(node), dtype, shape, at);
         self.set_rank(stopped, rank);
         self.marks.stopped.insert(stopped);
         Some(stopped)
     }
 
-    /// `x`, whose gradients recompute the nodes from `first` on.
+    /// Gradients recompute the nodes from `first` on.
     pub(super) fn checkpoint(&mut self, x: &Operand, first: usize) -> Option<Value> {
         let value = match &x.value {
             Value::Tuple(_) => x.value.clone(),
@@ -160,7 +158,7 @@ impl Lowering<'_> {
         None
     }
 
-    /// Sets the visible rank of nodes that other stages pushed to the rank of their shape.
+    /// Sets visible ranks of nodes from other stages.
     pub(super) fn rank_new_nodes(&mut self) {
         for (_, node) in self.graph.nodes.iter().skip(self.ranks.len()) {
             self.ranks.push(RankExpr::Known(node.ty.rank()));

@@ -1,4 +1,4 @@
-//! Inlines calls of functions of the same block or imported ones.
+//! Inlines calls of functions.
 
 use std::{collections::BTreeMap, rc::Rc};
 
@@ -44,7 +44,7 @@ impl<'a> Lowering<'a> {
         self.caller = caller;
         self.literals = literals;
         if index >= self.program.own && (caller < self.program.own || caller == self.program.functions.len()) {
-            // The definition is sound by itself, so this call causes all errors.
+            // The definition is sound, so this call causes all errors.
             self.sink.relocate(before, at, &format!("in the definition of `{}`", function.name));
         }
         match self.results(function, &value, &callee) {
@@ -122,7 +122,7 @@ impl<'a> Lowering<'a> {
         Some(callee)
     }
 
-    /// Dtype of each generic parameter: that of the first argument that has one.
+    /// Generic dtypes from the first arguments that have one.
     fn bind_generics(&self, function: &Function, arguments: &[Operand]) -> Option<Vec<DType>> {
         let mut dtypes = Vec::new();
         for generic in 0..function.generics.len() {

@@ -1,6 +1,6 @@
-//! Operations that join or reverse values: `concat`, `stack` and `flip`.
+//! `concat`, `stack` and `flip`.
 //!
-//! The graph has no such operations. `grad::joined` takes each element from its source piece.
+//! The graph lacks these operations: `grad::joined` takes each element from its source piece.
 
 use fuse_artifact::{DType, Relation, Size};
 
@@ -31,7 +31,7 @@ impl Lowering<'_> {
         self.concatenated(&pieces, position, site)
     }
 
-    /// Stacks pieces of one shape along a new axis. Negative axes count in the result.
+    /// Stacks pieces along a new axis. Negative axes count in the result.
     pub(super) fn stack(&mut self, pieces: &[Operand], site: Site<'_>) -> Option<NodeId> {
         let axis = self.axis(site.option("axis")?, site.scope, &site.usage());
         let pieces = self.pieces(pieces, site)?;
@@ -123,7 +123,6 @@ impl Lowering<'_> {
         Some(())
     }
 
-    /// Concatenates pieces of one rank. The first one determines the other extents.
     fn concatenated(&mut self, pieces: &[Piece], axis: usize, site: Site<'_>) -> Option<NodeId> {
         let at = site.at;
         let first = pieces[0].0;
@@ -148,7 +147,7 @@ impl Lowering<'_> {
         Some(value)
     }
 
-    /// Requires that two pieces agree on the other axes: now, or (expression form) at launch.
+    /// Requires equal other extents: now, or (expression form) at launch.
     fn require_extents(
         &mut self,
         node: NodeId,
@@ -188,7 +187,7 @@ impl Lowering<'_> {
         let mut value = node;
         for axis in axes.into_iter().filter(|&axis| !shape[axis].is_one()) {
             let place = self.coordinate(axis, &shape, at);
-            // Last index as a number, not a size: it is -1 for an empty axis.
+            // Not a size: it is -1 for an empty axis.
             let last = match shape[axis].as_constant() {
                 Some(extent) if extent > 0 => self.size_number(&Size::constant(extent - 1), DType::I32, at),
                 _ => {

@@ -1,6 +1,6 @@
 //! Composite operations: `pad`, `roll`, `repeat`, `tile`, `split`, `tril`, `triu`, `glu` and `cross_entropy`.
 //!
-//! Those that move elements read each from its source coordinate, as `concat` does, so that nothing is copied first.
+//! Elements are read from their source coordinates, so nothing is copied first.
 
 use fuse_artifact::{DType, Relation, Size, SymbolSource};
 
@@ -47,7 +47,6 @@ impl Lowering<'_> {
         }
     }
 
-    /// `i32` option: a number, or a host scalar.
     fn integer_option(&mut self, site: Site<'_>, name: &str) -> Option<Operand> {
         let argument = site.option(name)?;
         let Argument::Expr(expr) = argument else {
@@ -106,7 +105,6 @@ impl Lowering<'_> {
         }
     }
 
-    /// Rotates the elements along an axis. Elements moved past the end reappear at the start.
     pub(super) fn roll(&mut self, x: &Operand, site: Site<'_>) -> Option<NodeId> {
         let (found, shift) = (self.axis_of(x, site), self.integer_option(site, "shift"));
         let ((node, axis), shift) = (found?, shift?);
@@ -137,7 +135,6 @@ impl Lowering<'_> {
         self.select(negative, next, x, site.at)
     }
 
-    /// Repeats each element (`repeat`) or the whole axis (`tile`) several times.
     pub(super) fn repeated_elements(&mut self, x: &Operand, site: Site<'_>) -> Option<NodeId> {
         let (found, times) = (self.axis_of(x, site), self.count_option(site, "times"));
         let ((node, axis), times) = (found?, times?);
@@ -211,7 +208,6 @@ impl Lowering<'_> {
         Some(pieces)
     }
 
-    /// Requires that the pieces' extents sum to the axis: now, or at launch.
     fn require_whole(&mut self, sizes: &[Size], extent: &Size, site: Site<'_>) -> Option<()> {
         let sum = sizes.iter().fold(Size::default(), |sum, size| sum.add(size));
         if sizes.is_empty() || sum.as_constant().is_some() && extent.as_constant().is_some() && sum != *extent {
@@ -256,7 +252,7 @@ impl Lowering<'_> {
         Some(quotient)
     }
 
-    /// Elements on and below (above) a diagonal of the last two axes; 0 elsewhere.
+    /// Zeros elements above (below) a diagonal of the last two axes.
     pub(super) fn triangle(&mut self, x: &Operand, site: Site<'_>) -> Option<NodeId> {
         let node = self.force(x)?;
         let diagonal = match site.option("diagonal") {
@@ -286,7 +282,7 @@ impl Lowering<'_> {
         Some(value)
     }
 
-    /// `a · sigmoid(b)`, where `a` and `b` are the halves of an axis (Dauphin et al. 2017).
+    /// `a · sigmoid(b)` of an axis's halves (Dauphin et al. 2017).
     pub(super) fn glu(&mut self, x: &Operand, site: Site<'_>) -> Option<NodeId> {
         let node = self.float_operand(x, site)?;
         let axis = self.axis_option(site, node, -1, x.range)?;
@@ -299,7 +295,7 @@ impl Lowering<'_> {
         Some(self.binary(BinaryOp::Mul, first, gate, at))
     }
 
-    /// `log(sum(exp(x))) - x[class]` of each row, as `m - x[class] + log(sum(exp(x - m)))` with the row's maximum `m`.
+    /// `log(sum(exp(x))) - x[class]` of each row, as `m - x[class] + log(sum(exp(x - m)))` with the maximum `m`.
     pub(super) fn cross_entropy(&mut self, operands: &[Operand], site: Site<'_>) -> Option<NodeId> {
         let (x, classes) = (self.float_operand(&operands[0], site), self.indices(&operands[1], site));
         let (x, classes) = (x?, classes?);
@@ -321,7 +317,6 @@ impl Lowering<'_> {
         Some(self.without_axes(loss, &[axis], at))
     }
 
-    /// Class of each row, with an axis of extent 1 at the position of `x`'s class axis.
     fn class_of_row(
         &mut self,
         x: NodeId,

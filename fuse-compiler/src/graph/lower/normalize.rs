@@ -1,7 +1,7 @@
-//! Operations on rows: `softmax`, `log_softmax`, and the normalizations with their scales and shifts.
+//! Row operations: `softmax`, `log_softmax`, normalizations.
 //!
-//! All but `softmax` compute in `f32` for any operand dtype. `softmax` keeps its dtype and these exact operations,
-//! since the fusion planner recognizes attention by them.
+//! All but `softmax` compute in `f32`. `softmax` keeps its dtype and these exact operations, by which fusion recognizes
+//! attention.
 
 use fuse_artifact::{DType, Relation, Size};
 
@@ -70,8 +70,7 @@ impl Lowering<'_> {
         self.binary(BinaryOp::Sub, shifted, log, at)
     }
 
-    /// `(x - mean) / sqrt(var + eps) · gamma + beta`, with one number of each per channel (Ioffe and Szegedy 2015, at
-    /// inference).
+    /// `(x - mean) / sqrt(var + eps) · gamma + beta` per channel (Ioffe and Szegedy 2015, at inference).
     pub(super) fn batch_norm(&mut self, operands: &[Operand], site: Site<'_>) -> Option<NodeId> {
         let x = self.float_operand(&operands[0], site);
         let eps = self.positive_option(site, "eps", 1e-5);
@@ -89,8 +88,8 @@ impl Lowering<'_> {
         Some(self.cast_node(value, dtype, at))
     }
 
-    /// Group normalization of `[B, C, ..]`, channels on axis 1 (Wu and He 2018). Computed as `[B, G, C / G, ..]`, so
-    /// that only the operand and the result are reshaped.
+    /// Group normalization of `[B, C, ..]` (Wu and He 2018), computed as `[B, G, C / G, ..]`, so that only operand and
+    /// result are reshaped.
     pub(super) fn group_norm(&mut self, operands: &[Operand], site: Site<'_>) -> Option<NodeId> {
         let x = self.float_operand(&operands[0], site);
         let eps = self.positive_option(site, "eps", 1e-5);
@@ -112,7 +111,7 @@ impl Lowering<'_> {
         let value = self.binary(BinaryOp::Mul, centered, scale, at);
         let parameters: Vec<Parameter<'_>> = ["gamma", "beta"].into_iter().zip(&operands[1..]).collect();
         let mut vectors = Vec::new();
-        // In the expression form, a launch checks the length against the extents given here.
+        // The expression form checks the length at launch.
         let length = if self.padded { shape[1].mul(&shape[2]) } else { channels };
         for node in self.vectors(&parameters, x, &length, site)? {
             let shape = vec![Size::ONE, shape[1].clone(), shape[2].clone(), Size::ONE];
@@ -124,7 +123,7 @@ impl Lowering<'_> {
         Some(self.reshaped(value, whole, rank, at))
     }
 
-    /// `value · gamma + beta`, as far as there are parameters.
+    /// `value · gamma + beta`, as far as given.
     fn scaled_and_shifted(&mut self, value: NodeId, parameters: &[NodeId], site: Site<'_>) -> NodeId {
         let operations = [BinaryOp::Mul, BinaryOp::Add].into_iter().zip(parameters);
         operations.fold(value, |value, (op, parameter)| self.binary(op, value, *parameter, site.at))
@@ -144,7 +143,7 @@ impl Lowering<'_> {
         None
     }
 
-    /// Vectors of an axis's extent, as `f32` with the rank of `x` and extent 1 except along the axis.
+    /// Vectors of an axis's extent, as `f32` of the rank of `x`, with extent 1 elsewhere.
     fn parameters(
         &mut self,
         parameters: &[Parameter<'_>],
@@ -169,7 +168,6 @@ impl Lowering<'_> {
         self.cast_node(node, DType::F32, site.at)
     }
 
-    /// Requires vectors of this extent and of the dtype of `x`.
     fn vectors(
         &mut self,
         parameters: &[Parameter<'_>],
@@ -229,7 +227,7 @@ impl Lowering<'_> {
     }
 }
 
-/// `a / b`, if it has no remainder for any values of the symbols.
+/// `a / b`, if exact for all symbols.
 pub(super) fn exact_quotient(a: &Size, b: &Size) -> Option<Size> {
     let [divisor] = &*b.terms else { return None };
     let mut sum = Size::default();

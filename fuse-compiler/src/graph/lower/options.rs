@@ -1,6 +1,6 @@
-//! Named arguments, and other arguments that are not tensors: numbers, booleans, axes, counts.
+//! Named arguments, and others that are not tensors.
 //!
-//! Input: an argument as written. Output: its value, or a report at its span.
+//! Input: an argument as written. Output: its value, or a report.
 
 use fuse_artifact::{DType, Relation, Size};
 
@@ -18,7 +18,6 @@ use crate::{
     syntax::ast::{Argument, Call, Expr, ExprKind, Literal, UnaryOperator},
 };
 
-/// Call of an operation, with the scope of its arguments.
 #[derive(Clone, Copy)]
 pub(super) struct Site<'c> {
     pub(super) operation: &'c Operation,
@@ -42,7 +41,7 @@ impl<'c> Site<'c> {
 }
 
 impl Lowering<'_> {
-    /// `true` or `false`; `false` by default.
+    /// `false` by default.
     pub(super) fn flag(&self, site: Site<'_>, name: &str) -> Option<bool> {
         let Some(argument) = site.option(name) else { return Some(false) };
         match argument {
@@ -59,7 +58,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Literal number, not negative.
+    /// Not negative.
     pub(super) fn literal_option(&self, site: Site<'_>, name: &str, default: f64) -> Option<f64> {
         let Some(argument) = site.option(name) else { return Some(default) };
         let range = argument_range(argument);
@@ -87,7 +86,6 @@ impl Lowering<'_> {
         }
     }
 
-    /// Positive number as an `f32` of rank 0: a literal, or a host scalar.
     pub(super) fn positive_option(&mut self, site: Site<'_>, name: &str, default: f64) -> Option<NodeId> {
         let Some(argument) = site.option(name) else { return Some(self.number(default, DType::F32, site.at)) };
         let Argument::Expr(expr) = argument else {
@@ -108,7 +106,6 @@ impl Lowering<'_> {
         self.scalar(&operand, DType::F32, site.name(), name)
     }
 
-    /// Number of this dtype as a node of rank 0: a literal, or a host scalar.
     pub(super) fn scalar(&mut self, operand: &Operand, dtype: DType, call: &str, name: &str) -> Option<NodeId> {
         let operand = self.single(operand)?;
         let found = self.dtype_of(&operand);
@@ -181,7 +178,7 @@ impl Lowering<'_> {
         Some(axes)
     }
 
-    /// Axis that the option `axis` names. Errors of the default axis `default` are reported at `place`.
+    /// Axis of the option `axis`. Errors of the default are reported at `place`.
     pub(super) fn axis_option(&mut self, site: Site<'_>, x: NodeId, default: i64, place: SourceRange) -> Option<usize> {
         let axis = match site.option("axis") {
             Some(argument) => self.axis(argument, site.scope, &site.usage())?,
@@ -204,7 +201,6 @@ impl Lowering<'_> {
         self.axis_of_node(&axis, x)
     }
 
-    /// Count known at compile time, or a dimension.
     pub(super) fn count_option(&mut self, site: Site<'_>, name: &str) -> Option<Size> {
         let argument = site.option(name)?;
         let (range, sink) = (argument_range(argument), self.sink);

@@ -1,56 +1,56 @@
-//! Results of the lowering and of inference: graphs by dtypes, and the classes and ranks of an expression's operands.
+//! Results of lowering and inference: graphs by dtypes; classes and ranks of an expression's operands.
 
 use fuse_artifact::DType;
 
 use crate::{grad::pullback::Pullback, graph::Graph};
 
-/// A function that another one calls.
+/// Called function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Callee {
-    /// One of the block: an index into [`Items::functions`](crate::front::Items::functions).
+    /// Index into [`Items::functions`](crate::front::Items::functions).
     Own(usize),
-    /// One of another block: an index into [`Items::imported`](crate::front::Items::imported).
+    /// Index into [`Items::imported`](crate::front::Items::imported).
     Imported(usize),
 }
 
-/// One graph of a generic function or expression.
+/// Graph of a generic function or expression.
 pub struct Instance {
-    /// The dtype of each generic parameter or dtype class, in order.
+    /// Dtype of each generic parameter or class.
     pub dtypes: Vec<DType>,
-    /// The graph.
+    /// Graph.
     pub graph: Graph,
-    /// Derivative graphs, if the function has `#[differentiable]`.
+    /// Derivatives of a `#[differentiable]` function.
     pub derivatives: Option<Derivatives>,
 }
 
-/// The graphs that `#[differentiable]` adds to a function's.
+/// Graphs that `#[differentiable]` adds.
 pub struct Derivatives {
     /// Gradients of cotangents.
     pub vjp: Graph,
-    /// The value and its gradients, where the function's only result is one float.
+    /// Value and gradients, if the only result is one float.
     pub value_and_grad: Option<Graph>,
-    /// The function with what is kept, and gradients of cotangents and what was kept.
+    /// Forward graph with residuals, and backward graph.
     pub pullback: Pullback,
 }
 
 impl Derivatives {
-    /// All of them.
+    /// All graphs.
     pub fn graphs(&self) -> impl Iterator<Item = &Graph> {
         let Self { vjp, value_and_grad, pullback: Pullback { forward, backward, kept: _ } } = self;
         [Some(vjp), value_and_grad.as_ref(), Some(forward), Some(backward)].into_iter().flatten()
     }
 }
 
-/// The dtype of a variable or result of an expression.
+/// Dtype of a variable or result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExpressionDType {
-    /// Fixed by the expression, for example `bool` for a condition.
+    /// Fixed, for example `bool` for a condition.
     Known(DType),
-    /// That of a class (index into [`Expression::classes`](crate::front::Expression::classes)), chosen by the caller's types.
+    /// Index into [`Expression::classes`](crate::front::Expression::classes); the caller's types choose.
     Class(usize),
 }
 
-/// Dtypes that the operations allow for a class of variables.
+/// Dtypes that operations allow for a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DTypeClass {
     /// `f32` or `f16`.
@@ -61,32 +61,32 @@ pub enum DTypeClass {
     Signed,
     /// `f32`, `f16`, `i32` or `u32`.
     Number,
-    /// `f32`, `i32` or `u32`: an integer meets it that `f16` does not hold.
+    /// `f32`, `i32` or `u32`: with an integer that `f16` cannot hold.
     Wide,
-    /// `f32` or `i32`: such a negative integer.
+    /// `f32` or `i32`: with such a negative integer.
     SignedWide,
-    /// `f32` or `u32`: one that `i32` does not hold either.
+    /// `f32` or `u32`: with one that `i32` cannot hold either.
     UnsignedWide,
     /// Any dtype.
     Any,
 }
 
-/// A rank in terms of the ranks of an expression's variables.
+/// Rank in terms of the variables' ranks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RankExpr {
-    /// A rank fixed by the expression (0 for literals; the length of a `reshape`'s or `permute`'s list).
+    /// Fixed rank (0 for literals; the list's length for `reshape` and `permute`).
     Known(usize),
-    /// The rank of a variable (index into [`Expression::variables`](crate::front::Expression::variables)).
+    /// Index into [`Expression::variables`](crate::front::Expression::variables).
     Of(usize),
-    /// The larger of two ranks (NumPy broadcasting).
+    /// Larger of two ranks (NumPy broadcasting).
     Broadcast(Box<RankExpr>, Box<RankExpr>),
-    /// The rank of a matrix product: both at least 2, the larger of the two.
+    /// Matrix product: both at least 2, the larger of the two.
     Matmul(Box<RankExpr>, Box<RankExpr>),
-    /// The rank, which must be at least this (`transpose`, negative axes).
+    /// Rank of at least this (`transpose`, negative axes).
     AtLeast(usize, Box<RankExpr>),
-    /// The rank, which must be this (`permute`, vectors).
+    /// Rank that must be this (`permute`, vectors).
     Exactly(usize, Box<RankExpr>),
-    /// Two ranks that must be equal (`concat`).
+    /// Equal ranks (`concat`).
     Same(Box<RankExpr>, Box<RankExpr>),
     /// One more, at most 6 (`unsqueeze`).
     Plus1(Box<RankExpr>),

@@ -1,5 +1,4 @@
-//! Expression form: each variable is a tensor of rank 6 with separate symbols for its axes, so one graph serves all
-//! ranks.
+//! Expression form: each variable has rank 6 with symbols for its axes, so one graph serves all ranks.
 //!
 //! Missing outer axes have extent 1 at launch. Broadcasting two axes gives a symbol that the launch evaluates.
 
@@ -25,7 +24,6 @@ use crate::{
     },
 };
 
-/// Lowers an expression for one choice of its variables' dtypes. Returns the ranks of the results, too.
 pub(crate) fn lower_expression<'a>(
     body: &'a Block,
     variables: &[(HostOperand, DType)],
@@ -85,7 +83,6 @@ impl Lowering<'_> {
             .collect()
     }
 
-    /// Broadcast of two sizes that are not certainly 1.
     pub(super) fn broadcast_symbol(&mut self, a: &Size, b: &Size) -> Size {
         let mut sizes = self.broadcast_parts(a);
         for part in self.broadcast_parts(b) {
@@ -119,7 +116,7 @@ impl Lowering<'_> {
         &shape[shape.len().saturating_sub(count)..]
     }
 
-    /// Requires that a node has this visible rank, and assumes it from here on.
+    /// Requires a visible rank, and assumes it from here on.
     pub(super) fn require_visible_rank(&mut self, node: NodeId, rank: usize, what: String) {
         let hidden = self.shape(node).len().saturating_sub(rank);
         let outer = Size::product(&self.shape(node)[..hidden]);
@@ -128,7 +125,6 @@ impl Lowering<'_> {
         self.set_rank(node, RankExpr::Known(rank));
     }
 
-    /// Converts a value to a result of an inlined function, which declares this type.
     pub(super) fn padded_result(&mut self, node: NodeId, want: &TensorType, function: &str) -> Option<NodeId> {
         if self.dtype(node) != want.dtype || self.visible_rank(node).is_some_and(|rank| rank != want.rank()) {
             return None;
@@ -147,7 +143,6 @@ impl Lowering<'_> {
         Some(node)
     }
 
-    /// Adds a launch check that a size is 1 or equals `want`.
     pub(super) fn check_fits(&mut self, have: &Size, want: &Size) {
         if have == want || have.is_one() {
             return;

@@ -1,4 +1,4 @@
-//! Pointwise operations: determines their dtype, and emits or defers them.
+//! Pointwise operations: determines their dtype, emits or defers them.
 
 use std::rc::Rc;
 
@@ -50,8 +50,8 @@ impl Lowering<'_> {
         Value::Node(self.emit(op, &lowered, at))
     }
 
-    /// Node that gives an `index` among its operands a shape. In the expression form, where a variable may be a host
-    /// scalar, only the whole pointwise expression does.
+    /// Node that gives an `index` a shape. In the expression form only the whole expression does, since a variable may
+    /// be a host scalar.
     fn shaping_node(&self, value: &Value) -> Option<NodeId> {
         match value {
             Value::Node(node) if !self.padded && !self.shape(*node).is_empty() => Some(*node),
@@ -91,7 +91,6 @@ impl Lowering<'_> {
         }
     }
 
-    /// Emits a node for operands that already have one dtype and one shape.
     pub(super) fn emit(&mut self, op: Pointwise, operands: &[NodeId], at: SourceRange) -> NodeId {
         let value = operands[operands.len() - 1];
         let (dtype, shape) = (self.dtype(value), self.shape(value).to_vec());
@@ -114,7 +113,7 @@ impl Lowering<'_> {
         node
     }
 
-    /// Common dtype of the operands; of a select, that of the two values.
+    /// Common dtype of the operands (of a select: of the two values).
     fn operand_dtype(&self, op: Pointwise, operands: &[Operand], at: SourceRange) -> Option<LazyDType> {
         let mut values = operands;
         if op == Pointwise::Select {
@@ -132,7 +131,7 @@ impl Lowering<'_> {
             }
         }
         let dtype = self.common_dtype(op, values, at).map_err(|diagnostic| {
-            // A wrong class often causes a mismatch too; one report is enough.
+            // A wrong class often causes a mismatch too.
             if fits {
                 self.sink.report(diagnostic);
             }
@@ -281,7 +280,6 @@ impl Lowering<'_> {
         })
     }
 
-    /// Converts a literal to the graph's form. Reports one that its dtype cannot represent.
     pub(super) fn graph_literal(&self, literal: &Literal, dtype: DType, at: SourceRange) -> Option<GraphLiteral> {
         let float = |value: f64| dtype.keeps(value).then_some(GraphLiteral::Float(value));
         let converted = match *literal {
@@ -342,7 +340,6 @@ pub(super) fn join(a: LazyDType, b: LazyDType) -> Option<LazyDType> {
     }
 }
 
-/// Logical counterpart of a bitwise operation. The graph has separate operations for booleans.
 fn of_truth_values(op: Pointwise) -> Pointwise {
     match op {
         Pointwise::Binary(BinaryOp::BitAnd) => Pointwise::Binary(BinaryOp::And),
@@ -368,7 +365,6 @@ fn fold(op: Pointwise, operands: &[Operand]) -> Option<Result<Literal, &'static 
                 BinaryOp::Add => a.checked_add(*b),
                 BinaryOp::Sub => a.checked_sub(*b),
                 BinaryOp::Mul => a.checked_mul(*b),
-                // Integer division depends on the final dtype.
                 _ => return None,
             };
             Some(folded.map(|value| Literal::Integer(value, None)).ok_or("the value is too large"))
@@ -399,7 +395,7 @@ fn fold(op: Pointwise, operands: &[Operand]) -> Option<Result<Literal, &'static 
     }
 }
 
-/// Literal as a float. Of two literals at least one is a float, or both are integers that are not folded here.
+/// Of two literals one is a float, or both are integers that are not folded here.
 fn as_float(literal: &Literal) -> Option<(f64, Option<DType>)> {
     match *literal {
         Literal::Float(value, dtype) => Some((value, dtype)),

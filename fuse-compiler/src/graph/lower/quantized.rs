@@ -1,11 +1,10 @@
-//! Quantized parameters: checks their uses, and determines their packed axes.
+//! Quantized parameters: checks uses, and determines packed axes.
 //!
-//! A quantized parameter is an `f32` node that is marked until `dequantize` or a product takes it. Marked values may
-//! only be transposed, permuted, bound, passed on, dequantized, or be the right operand of `matmul`. So a program never
-//! computes with them element by element by accident.
+//! A quantized parameter is an `f32` node, marked until `dequantize` or a product takes it. Marked values may only be
+//! transposed, permuted, bound, passed on, dequantized, or be the right operand of `matmul`: never computed with by
+//! accident.
 //!
-//! Values are packed along the depth of the first product; without one, along the axis that `dequantize` names, else
-//! the last but one.
+//! Values are packed along the depth of the first product, else along the axis of `dequantize`, else the last but one.
 
 use fuse_artifact::{DType, Packing, Size, SymbolSource};
 
@@ -24,7 +23,6 @@ use crate::{
 };
 
 impl Lowering<'_> {
-    /// Adds a quantized parameter, marked. [`Self::pack_params`] sets its storage after the body.
     pub(super) fn add_quantized(&mut self, name: String, packing: Packing, ty: TensorType, at: SourceRange) -> NodeId {
         let rank = ty.rank();
         let node = self.add_param(name, ty, false, at);
@@ -43,7 +41,6 @@ impl Lowering<'_> {
         node
     }
 
-    /// Requires that argument and parameter have the same packing, or neither has one.
     pub(super) fn check_packing(&self, argument: &Operand, param: &Param, function: &Function) -> Option<()> {
         let (found, expected) = (self.packing_of(argument), param.ty.packing());
         if found == expected {
@@ -77,7 +74,6 @@ impl Lowering<'_> {
         Some(self.graph.params[usize::from(param)].quantized.as_ref()?.packing)
     }
 
-    /// Reports the first quantized operand, as `what` needs numbers. True if there is one.
     pub(super) fn refuses_quantized(&self, what: &str, operands: &[Operand]) -> bool {
         let quantized = |operand: &Operand| self.packing_of(operand).map(|packing| (packing, operand.range));
         let Some((packing, range)) = operands.iter().find_map(quantized) else { return false };
@@ -88,7 +84,6 @@ impl Lowering<'_> {
         true
     }
 
-    /// Reports quantized operands of a call that takes none, like [`refuses_quantized`](Self::refuses_quantized).
     pub(super) fn call_refuses_quantized(&self, site: Site<'_>, operands: &[Operand]) -> bool {
         let what = format!("`{}`", site.name());
         match site.operation.kind {
@@ -112,9 +107,9 @@ impl Lowering<'_> {
         }
     }
 
-    /// Right operand of a product. A quantized one takes the left operand's dtype.
+    /// Right operand of a product, in the left operand's dtype.
     ///
-    /// Its packed axis becomes the depth, unless an earlier use determined it.
+    /// The depth becomes its packed axis, unless an earlier use determined it.
     pub(super) fn product_operand(&mut self, operand: &Operand, dtype: DType) -> Option<NodeId> {
         let node = self.force(operand)?;
         if self.packing_of(operand).is_none() {
@@ -129,7 +124,7 @@ impl Lowering<'_> {
         Some(if dtype.is_float() { self.cast_node(node, dtype, operand.range) } else { node })
     }
 
-    /// `dequantize(w)`, or `dequantize(w, axis = 1)` for values packed along that axis. Yields `f32`.
+    /// `dequantize(w)`, or `dequantize(w, axis = 1)` for that packed axis. Yields `f32`.
     pub(super) fn dequantize(&mut self, operand: &Operand, site: Site<'_>) -> Option<NodeId> {
         let node = self.force(operand)?;
         if self.packing_of(operand).is_none() {
@@ -159,7 +154,7 @@ impl Lowering<'_> {
         self.push(op, ty.dtype, ty.shape, at)
     }
 
-    /// Parameter whose permutation a marked value is, and the parameter's axis that is `axis` of the value.
+    /// Parameter that a marked value permutes, and its axis for `axis`.
     fn packed_axis(&self, mut node: NodeId, mut axis: usize) -> Option<(u16, usize)> {
         loop {
             match &self.graph.nodes[node].op {
@@ -227,5 +222,5 @@ fn misshapen(ty: &Type) -> Option<Diagnostic> {
     }
 }
 
-/// Maximum rank of a quantized tensor, which takes two more numbers of a launch.
+/// A launch has two more numbers for a quantized tensor.
 const MAX_RANK: usize = crate::syntax::types::MAX_RANK - 2;

@@ -1,7 +1,7 @@
 //! `dropout`, whose random numbers depend only on a seed and an element's position.
 //!
-//! Element `i` in row-major order draws word `i` of the Philox4x32-10 stream of the seed (Salmon et al., Parallel
-//! random numbers: as easy as 1, 2, 3, 2011), so the same elements are dropped on every adapter and by every schedule.
+//! Element `i` in row-major order draws word `i` of the seed's Philox4x32-10 stream (Salmon et al., Parallel random
+//! numbers: as easy as 1, 2, 3, 2011), so every adapter and schedule drops the same elements.
 
 use fuse_artifact::DType;
 
@@ -17,8 +17,7 @@ use crate::{
 };
 
 impl Lowering<'_> {
-    /// Keeps an element, scaled by `1 / (1 - p)`, if its number from [0, 1) is at least `p`; 0 elsewhere. `p = 0` is
-    /// the identity, `p >= 1` gives all zeros.
+    /// Keeps an element, scaled by `1 / (1 - p)`, if its number from [0, 1) is at least `p`. `p >= 1` gives zeros.
     pub(super) fn dropout(&mut self, operands: &[Operand], site: Site<'_>) -> Option<NodeId> {
         let at = site.at;
         let x = self.float_operand(&operands[0], site);
@@ -28,7 +27,7 @@ impl Lowering<'_> {
         let (dtype, rank) = (self.dtype(x), self.rank_of(x).clone());
         let place = self.row_major_place(x, site);
         let word = self.binary(BinaryOp::Philox, place, seed, at);
-        // The upper 24 bits are exact in f32.
+        // 24 bits are exact in f32.
         let low = self.number(256.0, DType::U32, at);
         let high = self.binary(BinaryOp::Div, word, low, at);
         let number = self.cast_node(high, DType::F32, at);
@@ -53,7 +52,7 @@ impl Lowering<'_> {
             let kept = self.binary(BinaryOp::Sub, kept, p, at);
             let dividend = one(self);
             let scale = self.binary(BinaryOp::Div, dividend, kept, at);
-            // If no element is kept, gradients of 0 must not meet an infinite scale.
+            // Gradients of 0 must not meet an infinite scale.
             let zero = self.number(0.0, DType::F32, at);
             let keeps = self.compare(CompareOp::Gt, kept, zero, at);
             return Some((p, self.select(keeps, scale, zero, at)));

@@ -1,7 +1,7 @@
-//! Ranks in the expression form: computations for the caller's type checker, simplified.
+//! Ranks in the expression form: simplified computations for the caller's type checker.
 //!
-//! Input: the ranks of operands. Output: the ranks of values, and requirements that no result implies
-//! (`sum(transpose(x))` has rank 0 for every `x`, but needs two axes).
+//! Input: operand ranks. Output: ranks of values, and requirements that no result implies (`sum(transpose(x))` has rank
+//! 0, but needs two axes).
 
 use super::{Lowering, output::RankExpr};
 use crate::graph::NodeId;
@@ -9,7 +9,6 @@ use crate::graph::NodeId;
 #[derive(Default)]
 pub(crate) struct Ranks {
     pub(crate) results: Vec<RankExpr>,
-    /// Rank requirements besides those of the results.
     pub(crate) requirements: Vec<RankExpr>,
 }
 
@@ -18,13 +17,12 @@ impl Lowering<'_> {
         &self.ranks[node.index()]
     }
 
-    /// Sets a node's visible rank, and requires that it exists.
+    /// Sets a visible rank, and requires that it exists.
     pub(super) fn set_rank(&mut self, node: NodeId, rank: RankExpr) {
         self.require_rank_expr(&rank);
         self.ranks[node.index()] = rank;
     }
 
-    /// Requires that a rank exists, that is, that all its conditions hold.
     pub(super) fn require_rank_expr(&mut self, rank: &RankExpr) {
         if let RankExpr::Broadcast(a, b) = rank {
             self.require_rank_expr(a);
@@ -55,13 +53,11 @@ fn parts(rank: &RankExpr) -> Vec<&RankExpr> {
     }
 }
 
-/// True if the rank does not exist for some ranks of the variables.
 fn is_conditional(rank: &RankExpr) -> bool {
     let own = !matches!(rank, RankExpr::Known(_) | RankExpr::Of(_) | RankExpr::Broadcast(..));
     own || parts(rank).into_iter().any(is_conditional)
 }
 
-/// True if existence of one rank implies existence of the other.
 fn implies(rank: &RankExpr, other: &RankExpr) -> bool {
     let within = parts(rank).into_iter().any(|part| part == other || implies(part, other));
     let here = match (rank, other) {
@@ -73,7 +69,7 @@ fn implies(rank: &RankExpr, other: &RankExpr) -> bool {
     here || within
 }
 
-/// Number of axes removed from `y` in `Minus1(x)`, `count` of them already seen; 0 if `y` is not inside.
+/// Axes removed from `y` in `Minus1(x)`, `count` of them seen; 0 if `y` is not inside.
 fn minus_chain(x: &RankExpr, count: usize, y: &RankExpr) -> usize {
     match x {
         _ if x == y => count,
@@ -93,7 +89,6 @@ pub(super) fn known(rank: &RankExpr) -> Option<usize> {
     }
 }
 
-/// Lower bound of a rank, if it exists.
 fn certain(rank: &RankExpr) -> usize {
     match rank {
         RankExpr::Known(rank) | RankExpr::Exactly(rank, _) => *rank,
@@ -146,7 +141,7 @@ pub(super) fn minus_1(rank: RankExpr) -> RankExpr {
     }
 }
 
-/// Rank of a matrix product. Known ranks were checked to be at least 2.
+/// Known ranks were checked to be at least 2.
 pub(super) fn matmul(a: RankExpr, b: RankExpr) -> RankExpr {
     match (&a, &b) {
         (RankExpr::Known(m), RankExpr::Known(n)) => RankExpr::Known(*m.max(n)),

@@ -1,7 +1,6 @@
-//! Reductions over some axes of a value: `sum`, `mean`, `max` and others.
+//! Reductions: `sum`, `mean`, `max` and others.
 //!
-//! `mean`, `var` and `logsumexp` are composed of the graph's reductions. They compute in `f32` for any operand dtype:
-//! neither a count nor a sum of squares has to fit `f16`.
+//! `mean`, `var` and `logsumexp` compute in `f32`: neither a count nor a sum of squares has to fit `f16`.
 
 use fuse_artifact::{DType, Relation, Size};
 
@@ -12,7 +11,7 @@ use crate::{
     operations::{BinaryOp, DTypes, UnaryOp},
 };
 
-/// Sum of squares of rescaled numbers, which replaces a plain sum beyond a bound. Numbers are exponents of 2.
+/// Sum of rescaled squares, for use beyond a bound. Numbers are exponents of 2.
 struct Rescaled {
     op: CompareOp,
     bound: f64,
@@ -72,7 +71,7 @@ impl Lowering<'_> {
                 }
                 value
             }
-            // Without `axis` the rank is 0. `argmax` then reduces one axis, and the others are 1.
+            // `argmax` without `axis` reduces one axis; the others are 1.
             (false, None) => self.reshaped(value, vec![], RankExpr::Known(0), at),
         })
     }
@@ -102,7 +101,6 @@ impl Lowering<'_> {
         None
     }
 
-    /// Axis of an index: the given one, or the only one.
     fn index_axis(&mut self, node: NodeId, site: Site<'_>) -> Option<Vec<usize>> {
         let name = site.name();
         if let Some(argument) = site.option("axis") {
@@ -132,7 +130,6 @@ impl Lowering<'_> {
         Some(vec![self.shape(node).len() - 1])
     }
 
-    /// Requires that an axis has elements: now, or at launch.
     fn require_elements(&mut self, node: NodeId, axis: usize, site: Site<'_>) -> Option<()> {
         let extent = self.shape(node)[axis].clone();
         if extent.as_constant() == Some(0) {
@@ -147,8 +144,8 @@ impl Lowering<'_> {
         Some(())
     }
 
-    /// Mean of the squares of `x - mean(x)`, with `correction` subtracted from the count. With no more elements than
-    /// that, it is the sum divided by 0, as in NumPy.
+    /// Mean of squares of `x - mean(x)`, with `correction` subtracted from the count; too few elements divide by 0, as
+    /// in NumPy.
     fn variance(&mut self, x: NodeId, axes: &[usize], correction: f64, site: Site<'_>) -> NodeId {
         let at = site.at;
         if correction == 0.0 {
@@ -162,7 +159,7 @@ impl Lowering<'_> {
         let freedom = match count.as_constant() {
             Some(count) => self.number((count as f64 - correction).max(0.0), DType::F32, at),
             None => {
-                // In f32 and not as a size, which is never negative.
+                // Sizes are never negative.
                 let count = self.size_number(&count, DType::F32, at);
                 let correction = self.number(correction, DType::F32, at);
                 let freedom = self.binary(BinaryOp::Sub, count, correction, at);
@@ -173,8 +170,8 @@ impl Lowering<'_> {
         self.binary(BinaryOp::Div, sum, freedom, at)
     }
 
-    /// Square root of the sum of squares. Adds `f32` numbers also scaled down and up, in the same pass: one of the
-    /// three sums neither overflows nor loses small squares (as Blue 1978). Squares of `f16` fit `f32` unscaled.
+    /// Square root of the sum of squares. `f32` is also summed scaled down and up in the same pass: one of the three
+    /// sums neither overflows nor loses small squares (as Blue 1978). Squares of `f16` fit `f32`.
     fn norm(&mut self, x: NodeId, axes: &[usize], of: DType, at: SourceRange) -> NodeId {
         let plain = self.squares(x, axes, at);
         let norm = if of == DType::F16 {
@@ -202,8 +199,8 @@ impl Lowering<'_> {
         self.reduce(ReduceOp::Sum, squares, axes, at)
     }
 
-    /// `m + log(sum(exp(x - m)))` with the maximum `m`, or 0 if that is not finite. So a row of -inf gives -inf, and
-    /// one with +inf gives +inf.
+    /// `m + log(sum(exp(x - m)))` with the maximum `m`, or 0 if infinite: a row of -inf gives -inf, one with +inf gives
+    /// +inf.
     fn logsumexp(&mut self, x: NodeId, axes: &[usize], site: Site<'_>) -> NodeId {
         let at = site.at;
         let largest = self.reduce(ReduceOp::Max, x, axes, at);

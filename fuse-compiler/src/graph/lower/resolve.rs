@@ -14,11 +14,10 @@ use crate::{
     syntax::types::MAX_RANK,
 };
 
-/// Maximum number of values visited in the search for a reduction behind a mismatch.
+/// Values visited in the search for a reduction behind a mismatch.
 const MAX_STEPS: usize = 64;
 
 impl Lowering<'_> {
-    /// Converts an operand to a node of this shape and dtype, which it has or can take.
     pub(super) fn materialize(&mut self, operand: &Operand, dtype: DType, shape: &[Size]) -> Option<NodeId> {
         match &operand.value {
             Value::Node(node) => Some(self.broadcast_node(*node, shape, operand.range)),
@@ -27,7 +26,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Converts a value to a node with a shape of its own, for operations that are not pointwise.
+    /// Node with a shape of its own, for operations that are not pointwise.
     pub(super) fn force(&mut self, operand: &Operand) -> Option<NodeId> {
         let operand = self.single(operand)?;
         let lazy = match &operand.value {
@@ -49,7 +48,6 @@ impl Lowering<'_> {
         self.resolve(&lazy, dtype, &shape)
     }
 
-    /// Converts a lazy value to a node of this dtype and shape.
     pub(super) fn resolve(&mut self, lazy: &Lazy, dtype: DType, shape: &[Size]) -> Option<NodeId> {
         if self.too_large {
             return None;
@@ -109,7 +107,6 @@ impl Lowering<'_> {
         self.push(Op::Cast(node), dtype, shape, at)
     }
 
-    /// Broadcasts a node to a shape, which must be compatible.
     pub(super) fn broadcast_node(&mut self, node: NodeId, shape: &[Size], at: SourceRange) -> NodeId {
         let own = self.shape(node).to_vec();
         if own == shape {
@@ -137,7 +134,7 @@ impl Lowering<'_> {
         self.reshaped(node, shape, rank, at)
     }
 
-    /// Broadcast shape of the operands' nodes, those within lazy values included.
+    /// Broadcast shape, with nodes inside of lazy values.
     pub(super) fn broadcast_operands(&mut self, operands: &[Operand], at: SourceRange) -> Option<Vec<Size>> {
         let nodes: Vec<NodeId> = operands
             .iter()
@@ -222,7 +219,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// Spelling that keeps the axis of a reduction which dropped it. Searches the value and its pointwise operands.
+    /// Spelling that keeps a dropped axis. Searches pointwise operands.
     fn reduction_in(&self, node: NodeId) -> Option<&str> {
         let (mut pending, mut steps) = (vec![node], 0);
         while let Some(at) = pending.pop().filter(|_| steps < MAX_STEPS) {

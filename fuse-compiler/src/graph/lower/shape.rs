@@ -51,7 +51,7 @@ impl Lowering<'_> {
         self.push(Op::Permute { x, permutation }, dtype, shape, at)
     }
 
-    /// Reorders axes: axis `d` of the value is axis `list[d]` of the operand.
+    /// Axis `d` of the value is axis `list[d]` of the operand.
     pub(super) fn permute(&mut self, x: &Operand, list: &Argument, at: SourceRange) -> Option<NodeId> {
         let node = self.force(x);
         let elements = self.list(list, "permute(x, [0, 2, 1])")?;
@@ -137,7 +137,7 @@ impl Lowering<'_> {
         Some(self.reshaped(node, target, rank, at))
     }
 
-    /// Position of `-1` in the list of a reshape. Reports more than one.
+    /// Position of `-1`. Reports more than one.
     fn open_size(&self, list: &Argument) -> Option<Option<usize>> {
         let Argument::List(elements, _) = list else { return Some(None) };
         let mut open = (0..elements.len()).filter(|&position| integer(&elements[position]) == Some(-1));
@@ -176,10 +176,10 @@ impl Lowering<'_> {
         Some(sizes)
     }
 
-    /// Reshapes a value, and sets its visible rank. The expression form pads the shape.
+    /// Reshapes a value, and sets its visible rank.
     ///
-    /// Only the last of consecutive reshapes remains, and an identity reshape is dropped: so `unsqueeze` of a reduced
-    /// value is the value before its axis was dropped. Nodes that gradients stop at, or are with respect to, remain.
+    /// Only the last of consecutive reshapes remains, and identities vanish: `unsqueeze` of a reduced value is the
+    /// value before its axis was dropped. Nodes of gradients remain.
     pub(super) fn reshaped(&mut self, x: NodeId, visible: Vec<Size>, rank: RankExpr, at: SourceRange) -> NodeId {
         let shape = self.pad(visible);
         let dtype = self.dtype(x);
@@ -373,7 +373,7 @@ impl Lowering<'_> {
         Some(self.reshaped(node, shape, rank, at))
     }
 
-    /// Adds an axis of extent 1. Negative axes count in the result.
+    /// Negative axes count in the result.
     pub(super) fn unsqueeze(&mut self, x: &Operand, axis: &Axis, at: SourceRange) -> Option<NodeId> {
         let node = self.force(x)?;
         let AxisKind::Number(number) = axis.kind else {

@@ -2,7 +2,6 @@
 
 use crate::syntax::ast::{Dim, Element, Function, Type, sum_text};
 
-/// A type as written.
 pub(super) fn type_text(ty: &Type, function: &Function) -> String {
     let element = match &ty.element {
         Element::DType(dtype) => dtype.name().to_string(),

@@ -1,7 +1,6 @@
-//! Parameters of type `&mut`, which take new values in place: `*w = w - rate * gradient;`.
+//! Updates of `&mut` parameters: `*w = w - rate * gradient;`.
 //!
-//! New values take effect at the end of the function. A later statement that reads the parameter would see the old
-//! value, so it is an error.
+//! They take effect at the end of the function. A later read would see the old value, so it is an error.
 
 use syn::Ident;
 
@@ -17,19 +16,17 @@ use crate::{
 
 pub(super) struct Update {
     param: usize,
-    /// `None` if it was reported.
+    /// `None` if reported.
     value: Option<NodeId>,
     range: SourceRange,
-    /// Function with the parameter, as an index into the program's names.
     function: usize,
-    /// Two statements that let later ones read the new value, for the help.
+    /// Statements that let later ones read the new value, for the help.
     bound: [String; 2],
     reported: bool,
 }
 
 impl Lowering<'_> {
-    /// Assigns one of the parameters on a statement's left-hand side its part of the value. Without a function, no
-    /// parameter can be assigned.
+    /// Assigns each parameter its part of the value. Without a function, none can be assigned.
     pub(super) fn update(
         &mut self,
         function: Option<&Function>,
@@ -70,8 +67,7 @@ impl Lowering<'_> {
         self.updates.push(Update { param: position, value, range: at, function, bound, reported: false });
     }
 
-    /// Reports parameters that already have a new value. Runs before the assigned expression is lowered, so that its
-    /// read of the old value is no second error.
+    /// Reports parameters with a new value. Runs before the assigned expression, so that its read is no second error.
     pub(super) fn check_first_update(&mut self, names: &[Ident]) {
         for name in names {
             let params = &self.graph.params;
@@ -88,7 +84,7 @@ impl Lowering<'_> {
         }
     }
 
-    /// True if a name means a parameter that an earlier statement updated. Reports it once.
+    /// True if an earlier statement updated this parameter. Reports it once.
     pub(super) fn reports_stale_read(&mut self, name: &str, value: &Value, at: SourceRange) -> bool {
         let Value::Node(node) = value else { return false };
         let Op::Input(index) = self.graph.nodes[*node].op else { return false };
@@ -100,7 +96,6 @@ impl Lowering<'_> {
         }
         if !std::mem::replace(&mut update.reported, true) {
             let (range, bound) = (update.range, update.bound.clone());
-            // Other parameters of the same statement have the same help.
             self.updates.iter_mut().filter(|other| other.bound == bound).for_each(|other| other.reported = true);
             let message = format!(
                 "`{name}` still has its old value here: updates take effect at the end of `{}`",
@@ -114,7 +109,6 @@ impl Lowering<'_> {
         true
     }
 
-    /// Appends the new values to the graph's results, in the order of the parameters.
     pub(super) fn finish_updates(&mut self, function: &Function) -> Option<()> {
         let mut updates = std::mem::take(&mut self.updates);
         updates.sort_by_key(|update| update.param);
@@ -134,7 +128,6 @@ impl Lowering<'_> {
     }
 }
 
-/// Assignment that first binds the new values to names.
 fn bound_text(names: &[Ident], assigned: &Expr) -> [String; 2] {
     let targets: Vec<String> = names.iter().map(|name| format!("*{name}")).collect();
     let bound: Vec<String> = names.iter().map(|name| format!("{name}_new")).collect();

@@ -1,4 +1,4 @@
-//! Values during lowering: nodes, and pointwise values that wait for a dtype or a shape.
+//! Values during lowering: nodes, and pointwise values that wait for a dtype or shape.
 
 use std::rc::Rc;
 
@@ -10,11 +10,9 @@ use crate::{diag::SourceRange, graph::NodeId, syntax::ast::Literal};
 #[derive(Clone)]
 pub(crate) enum Value {
     Node(NodeId),
-    /// Literal or `index(…)`, or a pointwise function of those.
+    /// Pointwise function of literals and `index(…)`.
     Lazy(Rc<Lazy>),
-    /// Results of a call with several, or a tuple.
     Tuple(Vec<Value>),
-    /// Placeholder for a reported value.
     Poison,
 }
 
@@ -24,13 +22,13 @@ pub(crate) struct Operand {
     pub(crate) range: SourceRange,
 }
 
-/// Pointwise value whose dtype (literals) or shape (`index`) depends on other operands.
+/// Pointwise value whose dtype (literals) or shape (`index`) depends on others.
 pub(crate) struct Lazy {
     pub(crate) kind: LazyKind,
     pub(crate) dtype: LazyDType,
-    /// True if it contains an `index`, so that it needs a shape.
+    /// True if an `index` needs a shape.
     pub(crate) indexed: bool,
-    /// Number of operations that it becomes. Shared parts count once per use.
+    /// Operations that it becomes. Shared parts count once per use.
     pub(crate) weight: usize,
     pub(crate) range: SourceRange,
 }
@@ -38,7 +36,7 @@ pub(crate) struct Lazy {
 pub(crate) enum LazyKind {
     Literal(Literal),
     Index(Axis),
-    /// Node combined with an `index` without giving it a shape.
+    /// Node combined with an `index` without shaping it.
     Node(NodeId),
     Apply(Pointwise, Vec<Rc<Lazy>>),
     Cast(Rc<Lazy>),
@@ -47,13 +45,13 @@ pub(crate) enum LazyKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LazyDType {
     Known(DType),
-    /// Integer literals only: any number. With the default dtype.
+    /// Integer literals: any number. With the default dtype.
     Number(DType),
-    /// Literals, some with a decimal point: `f32` or `f16`. With the default dtype.
+    /// Some with a decimal point: `f32` or `f16`. With the default dtype.
     Float(DType),
 }
 
-/// Dtype of operands without any known dtype.
+/// Dtype without any known one.
 pub(crate) const NUMBER: LazyDType = LazyDType::Number(DType::I32);
 
 impl LazyDType {
@@ -79,18 +77,18 @@ pub(crate) struct Axis {
 
 #[derive(Clone)]
 pub(crate) enum AxisKind {
-    /// Counted from the front or, if negative, from the end.
+    /// Negative from the end.
     Number(i64),
     Named(String, Size),
 }
 
 impl Lazy {
-    /// Literal with the dtype of the other operands, or the default of its kind.
+    /// Takes the other operands' dtype, or its kind's default.
     pub(crate) fn literal(literal: Literal, range: SourceRange) -> Value {
         Self::inferred(literal, None, range)
     }
 
-    /// Literal with the dtype of the other operands, or else the one that inference found for it.
+    /// Takes the other operands' dtype, or else the inferred one.
     pub(crate) fn inferred(literal: Literal, dtype: Option<DType>, range: SourceRange) -> Value {
         let dtype = match literal {
             Literal::Integer(_, Some(dtype)) | Literal::Float(_, Some(dtype)) => LazyDType::Known(dtype),

@@ -1,18 +1,17 @@
-//! Names of operations in other libraries, with their counterparts in this language.
+//! Operations of other libraries, with counterparts in this language.
 //!
-//! Input: a call of an unknown operation. Output: the help of its diagnostic.
+//! Input: a call of an unknown operation. Output: help.
 
 use super::catalog::{self, Operation};
 use crate::syntax::ast::{Argument, Call};
 
-/// Counterpart of a foreign name.
 #[derive(Clone, Copy)]
 enum Here {
-    /// Operation that takes the same arguments.
+    /// Same arguments.
     Named(&'static str),
-    /// Expressions of example operands.
+    /// Example expression.
     Written(&'static str),
-    /// No counterpart: advice instead.
+    /// No counterpart.
     Advice(&'static str),
 }
 use Here::{Advice, Named, Written};
@@ -186,7 +185,6 @@ const NAMES: &[(&str, Here)] = &[
 
 const OPTIONS: &[(&str, &str)] = &[("dim", "axis"), ("keepdims", "keepdim"), ("num_classes", "classes")];
 
-/// Conversion functions of other languages, with the Rust type.
 const CONVERSIONS: &[(&str, &str)] = &[
     ("float", "f32"),
     ("half", "f16"),
@@ -197,7 +195,6 @@ const CONVERSIONS: &[(&str, &str)] = &[
     ("u32", "u32"),
 ];
 
-/// Help for a call of a foreign name; `None` if the name is unknown.
 pub(super) fn help(call: &Call) -> Option<String> {
     let name = call.name.to_string();
     if let (Some(dtype), [Argument::Expr(x)]) = (find(CONVERSIONS, &name), &call.arguments[..]) {
@@ -219,7 +216,7 @@ pub(super) fn method_help(call: &Call) -> Option<String> {
     }
 }
 
-/// True if a method with this name is an operation, not a getter.
+/// True if a method of this name is no getter.
 pub(super) fn is_operation(name: &str) -> bool {
     catalog::find(name).is_some() || find(NAMES, name).is_some_and(|here| !matches!(here, Advice(_)))
 }
@@ -238,7 +235,6 @@ fn called(call: &Call, operation: &Operation) -> String {
             *option = syn::Ident::new(here, option.span());
         }
     }
-    // Methods of other libraries take sizes and axes as separate arguments.
     if operation.usage.contains("(x, [")
         && call.arguments.len() > 1
         && !matches!(call.arguments[1], Argument::List(..))

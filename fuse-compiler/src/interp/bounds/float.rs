@@ -1,4 +1,4 @@
-//! Ranges of float operations: extremes over the operands' ranges, widened by the table.
+//! Ranges of float operations: extremes over operand ranges, widened by the table.
 
 use std::f64::consts::FRAC_PI_2;
 
@@ -36,7 +36,6 @@ pub(super) fn unary(op: UnaryOp, x: Range) -> Range {
     if op.row().keeps_zero_sign { range.flushed() } else { range.computed() }
 }
 
-/// True for periodic functions of huge arguments, and for `tan` across a pole.
 fn is_undetermined(op: UnaryOp, x: Range) -> bool {
     let turns = op.row().turns;
     let huge = |x: f64| x.is_finite() && x.abs() > table::PERIODIC_LARGEST;
@@ -45,15 +44,13 @@ fn is_undetermined(op: UnaryOp, x: Range) -> bool {
     matches!(turns, Turns::EveryQuarter | Turns::Poles) && (huge(x.low) || huge(x.high) || infinite_end || pole())
 }
 
-/// Candidates for the extremes of `op` over `x`: the ends, and points between them where `op` turns or leaves its
-/// domain.
+/// Candidates for extremes of `op`: ends, and points where it turns or leaves its domain.
 fn samples(op: UnaryOp, x: Range) -> Vec<f64> {
     let mut samples = vec![x.low, x.high];
     let inside = |point: &f64| x.low <= *point && *point <= x.high && !x.is_point();
     match op.row().turns {
         Turns::At(points) => samples.extend(points.iter().copied().filter(inside)),
         Turns::EveryQuarter => samples.extend(multiples_of_quarter_turn(x).map(|k| k as f64 * FRAC_PI_2)),
-        // Both sides of the jumps next to the ends, and of those next to 0.
         Turns::AtIntegers => {
             let jumps = [x.low.ceil(), x.high.floor(), -1.0, 0.0, 1.0];
             let sides = jumps.iter().flat_map(|jump| [*jump, jump.next_down(), jump.next_up()]);
@@ -71,7 +68,7 @@ fn answers(op: UnaryOp, x: Range) -> Range {
     samples.fold(Range::EMPTY, |range, x| range.union(Range::point(f64::unary(op, DType::F32, &x))))
 }
 
-/// Bits of floats, which are ordered like the numbers if the sign is constant.
+/// Bits, ordered like the numbers of one sign.
 fn bits(x: Range) -> Range {
     let of = |x: f64| f64::unary(UnaryOp::ToBits, DType::F32, &x);
     let (low, high) = (round_down(DType::F32, x.low), round_up(DType::F32, x.high));
@@ -81,7 +78,7 @@ fn bits(x: Range) -> Range {
     Range::between(of(low).min(of(high)), of(low).max(of(high)))
 }
 
-/// Integers `k` with `k·π/2` in `x`. Covers at least one turn if `x` does.
+/// Integers `k` with `k·π/2` in `x`, with at least one turn if `x` has one.
 fn multiples_of_quarter_turn(x: Range) -> impl Iterator<Item = i64> {
     let (first, last) = ((x.low / FRAC_PI_2).ceil() as i64, (x.high / FRAC_PI_2).floor() as i64);
     let none = x.low.is_infinite() || x.high.is_infinite();
@@ -121,14 +118,14 @@ fn magnitudes(x: Range) -> Range {
     Range::between(if x.contains(0.0) { 0.0 } else { low.min(high) }, low.max(high))
 }
 
-/// `hypot` with a NaN operand: infinity if the other is infinite, else NaN.
+/// `hypot` of a NaN: infinity if the other is infinite, else NaN.
 fn length_of_nan(x: Range, y: Range) -> Range {
     let infinite = (x.nan && holds_infinity(y)) || (y.nan && holds_infinity(x));
     Range { nan: x.nan || y.nan, ..if infinite { Range::point(f64::INFINITY) } else { Range::EMPTY } }
 }
 
-/// Angle of the point of height `x` and width `y`, from the corners. All angles if the point may be the origin or on
-/// the negative axis, where the angle jumps from π to -π.
+/// Angle from the corners; all angles if the point may be the origin or on the negative axis, where the angle jumps
+/// from π to -π.
 fn angle(x: Range, y: Range, f: impl Fn(f64, f64) -> Range) -> Range {
     let exact = x.low.to_bits() == x.high.to_bits() && y.low.to_bits() == y.high.to_bits();
     if !exact && x.contains(0.0) && y.low <= 0.0 {
@@ -143,7 +140,7 @@ fn corners(x: Range, y: Range, f: impl Fn(f64, f64) -> Range) -> Range {
         .fold(Range::EMPTY, |range, (x, y)| range.union(f(x, y)))
 }
 
-/// Operation that WGSL rounds correctly, in either direction. Exact if `f32` can represent the outcome.
+/// WGSL rounds in either direction. Exact if `f32` can represent the outcome.
 fn basic(x: Range, y: Range, f: impl Fn(f64, f64) -> f64) -> Range {
     corners(x, y, |x, y| {
         let exact = f(x, y);
@@ -158,7 +155,7 @@ fn product(x: Range, y: Range) -> Range {
     let mut range = basic(x, y, |x, y| x * y);
     for (zero, other) in [(x, y), (y, x)] {
         if zero.contains(0.0) && holds_infinity(other) {
-            // 0·∞ may hide between the ends. Where both ends are infinite, 0 hides between them.
+            // 0·∞ may hide between the ends, and 0 between two infinities.
             range.nan = true;
             if other.low != other.high {
                 range = range.union(Range::point(-0.0)).union(Range::point(0.0));
@@ -182,15 +179,14 @@ fn quotient(x: Range, y: Range) -> Range {
     let mut range = corners(x, y, |x, y| table::DIV.widen(x / y, x));
     range.nan |= holds_infinity(x) && holds_infinity(y);
     if y.low.abs().max(y.high.abs()) > table::DIV_LARGEST && range.has_numbers() {
-        // The divisor's reciprocal is subnormal and may be flushed: then the quotient is 0, or NaN of an infinity.
+        // A flushed subnormal reciprocal gives 0, or NaN of an infinity.
         range = range.union(Range::point(0.0));
         range.nan |= holds_infinity(x);
     }
     range
 }
 
-/// `x - y·trunc(x/y)` with an inexact quotient: one more or one less `y` where `x/y` is close to an integer, and
-/// undetermined where the quotient overflows.
+/// `x - y·trunc(x/y)`: off by one `y` where `x/y` is close to an integer, undetermined where it overflows.
 fn remainder(x: Range, y: Range) -> Range {
     if x.is_point() && y.is_point() {
         let exact = f64::binary(BinaryOp::Rem, DType::F32, &x.low, &y.low);
@@ -203,7 +199,7 @@ fn remainder(x: Range, y: Range) -> Range {
         return Range::ANY;
     }
     let error = Accuracy { argument: table::REM_ULPS, ..Accuracy::EXACT };
-    // The product is about x, and may overflow by its rounding.
+    // The product is about x and may overflow.
     if x.low.abs().max(x.high.abs()) * (1.0 + ULP) > f64::from(f32::MAX) {
         return Range::ANY;
     }
@@ -212,7 +208,7 @@ fn remainder(x: Range, y: Range) -> Range {
         .fold(Range::EMPTY, |range, whole| range.union(corners(x, y, |x, y| error.widen(x - y * whole, x))))
 }
 
-/// `pow` with a NaN operand: 1 if the base is 1 or the exponent 0, else NaN.
+/// `pow` of a NaN: 1 if the base is 1 or the exponent 0, else NaN.
 fn power_of_nan(x: Range, y: Range) -> Range {
     let one = (x.nan && y.contains(0.0)) || (y.nan && x.contains(1.0));
     let only_one = |range: Range, value: f64| range.is_point() && range.low == value;
@@ -220,7 +216,7 @@ fn power_of_nan(x: Range, y: Range) -> Range {
     Range { nan, ..if one { Range::point(1.0) } else { Range::EMPTY } }
 }
 
-/// `exp2(y·log2(x))`: an error of the exponent grows with the exponent.
+/// `exp2(y·log2(x))`: the error grows with the exponent.
 fn power(x: Range, y: Range) -> Range {
     if x.low < 0.0 && !(x.is_point() && y.is_point()) {
         return Range::ANY;
@@ -233,7 +229,7 @@ fn power(x: Range, y: Range) -> Range {
         let ulps = if ulps.is_finite() { ulps } else { 0.0 };
         Accuracy { result: ulps, ..Accuracy::EXACT }.widen(exact, x)
     });
-    // Between the ends, the power passes 1 where the base is 1 or the exponent 0.
+    // The power passes 1 between the ends.
     if x.contains(1.0) || y.contains(0.0) {
         range = range.union(Range::point(1.0));
     }

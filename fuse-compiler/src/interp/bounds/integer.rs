@@ -1,4 +1,4 @@
-//! Ranges of integers and booleans. Integers are exact unless they were cast from an inexact float.
+//! Ranges of integers and booleans, exact unless cast from inexact floats.
 
 use fuse_artifact::DType;
 
@@ -17,7 +17,7 @@ pub(super) fn unary(op: UnaryOp, dtype: DType, x: Range) -> Range {
     if x.is_point() {
         return Range::point(f(x.low));
     }
-    // The other operations do not even keep wrapped neighbours adjacent.
+    // Others do not keep wrapped neighbours adjacent.
     let monotone = match op {
         UnaryOp::Neg => dtype != DType::U32,
         UnaryOp::FromBits => return Range::ANY,

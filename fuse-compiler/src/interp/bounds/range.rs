@@ -1,4 +1,4 @@
-//! Ranges of numbers, and their widening by storing, comparing and converting.
+//! Ranges of numbers, and their widening by stores, comparisons and conversions.
 
 use fuse_artifact::DType;
 use half::f16;
@@ -17,7 +17,7 @@ pub struct Range {
 }
 
 impl Range {
-    /// Empty range: the neutral element of [`Range::union`].
+    /// Neutral element of [`Range::union`].
     pub const EMPTY: Self = Self { low: f64::INFINITY, high: f64::NEG_INFINITY, nan: false };
     /// All numbers and NaN.
     pub const ANY: Self = Self { low: f64::NEG_INFINITY, high: f64::INFINITY, nan: true };
@@ -25,27 +25,27 @@ impl Range {
     /// Only NaN.
     pub const NAN: Self = Self { nan: true, ..Self::EMPTY };
 
-    /// Range of one number, or of NaN.
+    /// One number, or NaN.
     pub fn point(x: f64) -> Self {
         if x.is_nan() { Self::NAN } else { Self { low: x, high: x, nan: false } }
     }
 
-    /// Range from `low` to `high`, without NaN.
+    /// Numbers from `low` to `high`.
     pub fn between(low: f64, high: f64) -> Self {
         Self { low, high, nan: false }
     }
 
-    /// True if `x` is in the range.
+    /// True if `x` is in range.
     pub fn contains(&self, x: f64) -> bool {
         if x.is_nan() { self.nan } else { self.low <= x && x <= self.high }
     }
 
-    /// True if the range is a single number.
+    /// True for a single number.
     pub fn is_point(&self) -> bool {
         self.low == self.high && !self.nan
     }
 
-    /// True if the range contains any number besides NaN.
+    /// True unless empty or only NaN.
     pub fn has_numbers(&self) -> bool {
         self.low <= self.high
     }
@@ -55,15 +55,15 @@ impl Range {
         Self { low: least(self.low, other.low), high: greatest(self.high, other.high), nan: self.nan || other.nan }
     }
 
-    /// Range of all numbers with the opposite sign.
+    /// Negated numbers.
     pub fn negated(&self) -> Self {
         Self { low: -self.high, high: -self.low, nan: self.nan }
     }
 
-    /// Range as an operand in `f32`.
+    /// Operand in `f32`.
     ///
-    /// A subnormal number may be read as zero or as anything up to the smallest normal one. Some drivers' functions take
-    /// it for a normal number with the same bits.
+    /// A subnormal may be read as zero or as anything up to the smallest normal number; some drivers take it for a
+    /// normal number of the same bits.
     pub fn read(self) -> Self {
         let normal = f64::from(f32::MIN_POSITIVE);
         let subnormal = |x: f64| x != 0.0 && x.abs() < normal;
@@ -77,7 +77,7 @@ impl Range {
         range
     }
 
-    /// Adds zero if an end is subnormal in `f32`: storing such a number may yield zero.
+    /// Adds zero if an end is subnormal in `f32` and may be flushed.
     pub fn flushed(self) -> Self {
         self.flushed_below(f64::from(f32::MIN_POSITIVE))
     }
@@ -92,12 +92,12 @@ impl Range {
         self
     }
 
-    /// Range as the outcome of an `f32` computation: may overflow, may be flushed, and a zero may have either sign.
+    /// Outcome in `f32`: may overflow or be flushed, and a zero has either sign.
     pub fn computed(mut self) -> Self {
         let largest = f64::from(f32::MAX);
         if self.high > largest {
             self.high = f64::INFINITY;
-            // An infinity that did not arise from overflow stays exact.
+            // An infinity without overflow stays exact.
             self.low = if self.low.is_finite() { self.low.min(largest) } else { self.low };
         }
         if self.low < -largest {
@@ -112,7 +112,7 @@ impl Range {
         self
     }
 
-    /// Range as read back from a buffer of `dtype`, rounded in either direction.
+    /// Read back from a buffer of `dtype`, rounded in either direction.
     pub fn stored(self, dtype: DType) -> Self {
         let normal = match dtype {
             DType::F32 => f64::from(f32::MIN_POSITIVE),
@@ -136,7 +136,7 @@ fn greatest(x: f64, y: f64) -> f64 {
     if x.total_cmp(&y).is_ge() { x } else { y }
 }
 
-/// Largest value of a float dtype that is at most `x`.
+/// Largest float that is at most `x`.
 pub(super) fn round_down(dtype: DType, x: f64) -> f64 {
     let nearest = f64::stored(dtype, &x);
     if nearest <= x {
@@ -148,7 +148,7 @@ pub(super) fn round_down(dtype: DType, x: f64) -> f64 {
     }
 }
 
-/// Smallest value of a float dtype that is at least `x`.
+/// Smallest float that is at least `x`.
 pub(super) fn round_up(dtype: DType, x: f64) -> f64 {
     -round_down(dtype, -x)
 }
@@ -186,7 +186,7 @@ pub(super) fn compare(op: CompareOp, x: Range, y: Range) -> Range {
     Range::between(if may_be[0] { 0.0 } else { 1.0 }, if may_be[1] { 1.0 } else { 0.0 })
 }
 
-/// Range after a conversion: monotone between numbers, except where integers wrap.
+/// Monotone between numbers, except where integers wrap.
 pub(super) fn cast(from: DType, to: DType, x: Range) -> Range {
     match to {
         DType::F32 | DType::F16 => x.stored(to),

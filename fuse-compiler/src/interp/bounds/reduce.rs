@@ -17,7 +17,6 @@ use crate::{
 const LARGEST: f64 = f32::MAX as f64;
 const NORMAL: f64 = f32::MIN_POSITIVE as f64;
 
-/// Reduction of a row of `dtype`, with the range of a kernel's results.
 pub(super) fn reduce(op: ReduceOp, dtype: DType, x: &[Bounded]) -> Bounded {
     let numbers: Vec<f64> = x.iter().map(|b| b.exact).collect();
     let exact = f64::reduce(op, dtype, &numbers);
@@ -47,13 +46,13 @@ fn is_nan(x: &Range) -> bool {
     x.nan && !x.has_numbers()
 }
 
-/// The range if it fits the integer dtype, else all values of the dtype, since numbers may wrap.
+/// All values of the dtype if numbers may wrap.
 fn fitting(dtype: DType, x: Range) -> Range {
     let all = everything(dtype);
     if all.low <= x.low && x.high <= all.high { x } else { all }
 }
 
-/// Sum in `f32`, as accurate as [`table::sum`] guarantees. Exact if every partial sum fits `f32`'s 24 bits.
+/// As accurate as [`table::sum`]; exact if every partial sum fits 24 bits.
 fn sum(exact: f64, x: &[Bounded]) -> Range {
     if x.iter().any(|b| b.range.nan) {
         return Range::ANY;
@@ -61,7 +60,6 @@ fn sum(exact: f64, x: &[Bounded]) -> Range {
     let infinite = |b: &&Bounded| b.range.low == b.range.high && b.range.low.is_infinite();
     let finite: Vec<Bounded> = x.iter().filter(|b| !infinite(b)).copied().collect();
     let magnitude: f64 = finite.iter().map(|b| b.exact.abs() + radius(b)).sum();
-    // Partial sums may overflow, and then meet an infinity of the other sign.
     if magnitude.is_nan() || magnitude > LARGEST {
         return Range::ANY;
     }
@@ -76,21 +74,19 @@ fn sum(exact: f64, x: &[Bounded]) -> Range {
     };
     let sum = |end: fn(&Bounded) -> f64| x.iter().map(end).sum::<f64>();
     let (low, high) = (sum(|b| b.range.low).min(exact) - rounding, sum(|b| b.range.high).max(exact) + rounding);
-    // Rounding keeps the sign of a sum whose terms have one sign.
     let low = if x.iter().all(|b| b.range.low >= 0.0) { low.max(0.0) } else { low };
     let high = if x.iter().all(|b| b.range.high <= 0.0) { high.min(0.0) } else { high };
     Range::between(low, high)
 }
 
-/// Product in `f32`: the ranges of all factors, and one rounding per factor. Exact if the product of the factors' odd
-/// parts fits `f32`'s 24 bits.
+/// Product in `f32` with one rounding per factor; exact if the product of odd parts fits 24 bits.
 fn product(x: &[Range]) -> Range {
     if x.iter().any(|x| x.nan) {
         return Range::ANY;
     }
     let largest = |x: &Range| x.low.abs().max(x.high.abs());
     let least = |x: &Range| if x.contains(0.0) { 0.0 } else { x.low.abs().min(x.high.abs()) };
-    // Bounds of the magnitude of every nonzero partial product of finite factors.
+    // Magnitudes of nonzero partial products of finite factors.
     let top: f64 = x.iter().map(largest).filter(|x| x.is_finite()).map(|x| x.max(1.0)).product();
     let bottom: f64 = x.iter().map(least).filter(|x| x.is_finite() && *x != 0.0).map(|x| x.min(1.0)).product();
     let (zero, infinity) = (x.iter().any(|x| x.contains(0.0)), x.iter().any(|x| largest(x).is_infinite()));
@@ -103,7 +99,7 @@ fn product(x: &[Range]) -> Range {
     }
     let product = interval_product(x);
     if overflows {
-        // An overflowed product stays infinite for any further factors. Its sign is that of the product.
+        // An overflowed product stays infinite, with the product's sign.
         let low = if product.low < 0.0 { f64::NEG_INFINITY } else { product.low.min(LARGEST) };
         let high = if product.high > 0.0 { f64::INFINITY } else { product.high.max(-LARGEST) };
         return if x.iter().any(|x| x.is_point() && x.low.is_infinite()) { product } else { Range::between(low, high) };
@@ -115,7 +111,7 @@ fn product(x: &[Range]) -> Range {
     let exact =
         !zero && bottom >= NORMAL && x.iter().all(Range::is_point) && x.iter().map(odd).product::<f64>() <= EXACT_SUM;
     let relative = if exact { 0.0 } else { table::PROD_ULPS_PER_FACTOR * ULP * x.len() as f64 };
-    // A partial product below the normal range may be flushed, and later factors magnify that.
+    // Later factors magnify a flushed partial product.
     let flushed = if bottom < NORMAL { NORMAL * top * x.len() as f64 } else { 0.0 };
     Range::between(
         product.low - product.low.abs() * relative - flushed,

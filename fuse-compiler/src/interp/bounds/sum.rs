@@ -1,4 +1,4 @@
-//! Range of a sum of products, for any order of summation.
+//! Range of a sum of products in any order.
 
 use fuse_artifact::DType;
 
@@ -7,10 +7,9 @@ use crate::interp::Element;
 
 /// Bounds `Σ x·y` summed in `f32` in any order, in parts, with or without fused multiply-add.
 ///
-/// With radii `r` of the operands, the error is at most `Σ (|x|·r_y + r_x·|y| + r_x·r_y)` from the operands and `γ_n·Σ
-/// (|x| + r_x)(|y| + r_y)` from rounding, where `γ_n = n·u / (1 - n·u)` (Higham, Accuracy and Stability of Numerical
-/// Algorithms, §3.1). No rounding occurs if all products are multiples of a power of two so large that every partial
-/// sum fits the 24 bits of an `f32`.
+/// With operand radii `r`, the error is at most `Σ (|x|·r_y + r_x·|y| + r_x·r_y)` plus `γ_n·Σ (|x| + r_x)(|y| + r_y)`
+/// of rounding, `γ_n = n·u / (1 - n·u)` (Higham, Accuracy and Stability of Numerical Algorithms, §3.1). Nothing rounds
+/// if all products are multiples of a power of two so large that every partial sum fits 24 bits.
 pub(super) fn dot(dtype: DType, x: &[Bounded], y: &[Bounded]) -> Bounded {
     let numbers = |side: &[Bounded]| side.iter().map(|b| b.exact).collect::<Vec<f64>>();
     let exact = f64::dot(dtype, &numbers(x), &numbers(y));
@@ -18,7 +17,7 @@ pub(super) fn dot(dtype: DType, x: &[Bounded], y: &[Bounded]) -> Bounded {
     let finite = x.iter().chain(y).all(|b| b.exact.is_finite() && radius(b).is_finite() && !b.range.nan);
     let range = match (dtype.is_float(), finite) {
         (true, true) => finite_sum(exact, x, y),
-        // An infinity or NaN determines the sum in any order.
+        // In any order.
         (true, false) if points => Range::point(exact),
         (false, _) if points => Range::point(exact),
         _ => Range::ANY,
@@ -30,10 +29,10 @@ pub(super) fn radius(b: &Bounded) -> f64 {
     (b.range.high - b.exact).max(b.exact - b.range.low)
 }
 
-/// Largest multiple of a unit up to which `f32` represents every multiple.
+/// `f32` represents every multiple of a unit up to this one.
 pub(super) const EXACT_SUM: f64 = 16_777_216.0;
 
-/// Largest power of two that divides all numbers. Infinite if all are zero, 0 if a number is inexact.
+/// Largest power of two that divides all numbers; infinite if all are zero, 0 if one is inexact.
 pub(super) fn granule(numbers: &[Bounded]) -> f64 {
     let unit = |b: &Bounded| match b.exact {
         _ if radius(b) > 0.0 => 0.0,
@@ -43,7 +42,6 @@ pub(super) fn granule(numbers: &[Bounded]) -> f64 {
     numbers.iter().map(unit).fold(f64::INFINITY, f64::min)
 }
 
-/// Value of the lowest set bit of a nonzero number, which is an odd multiple of it.
 pub(super) fn lowest_bit(x: f64) -> f64 {
     let (mantissa, exponent) = (x.to_bits() | 1 << 52, (x.to_bits() >> 52 & 0x7ff) as i32 - 1075);
     f64::exp2((mantissa.trailing_zeros() as i32 + exponent).into())
@@ -59,7 +57,7 @@ fn finite_sum(exact: f64, x: &[Bounded], y: &[Bounded]) -> Range {
     if magnitude > f64::from(f32::MAX) {
         return Range::ANY;
     }
-    // Products below the normal range may be flushed.
+    // Flushed products below the normal range.
     let flushed = x.len() as f64 * f64::from(f32::MIN_POSITIVE);
     let rounding = if magnitude <= granule(x) * granule(y) * EXACT_SUM {
         0.0

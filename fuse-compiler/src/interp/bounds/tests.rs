@@ -122,7 +122,6 @@ fn remainders_near_a_multiple_admit_the_divisor() {
     assert!(b.admits(1.0) && !b.admits(1.001) && !b.admits(-2.0));
 }
 
-/// The accuracy that the documentation of `fuse!` states.
 #[test]
 fn documented_errors_are_those_of_the_table() {
     let log = unary(UnaryOp::Log, 1e-40);

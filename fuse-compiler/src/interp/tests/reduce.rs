@@ -104,7 +104,7 @@ fn integers_wrap() {
 
 #[test]
 fn sums_keep_their_digits_through_cancellation() {
-    // Without compensation, each pair erases the third number.
+    // Without compensation, pairs erase the third number.
     let x: Vec<f64> = (0..999_999).map(|i| [1e20, 0.001, -1e20][i % 3]).collect();
     assert!((reduce(ReduceOp::Sum, DType::F32, &x) - 333.333).abs() < 1e-6);
     let tenths = vec![f64::from(0.1f32); 10_000_000];

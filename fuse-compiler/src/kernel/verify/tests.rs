@@ -1,7 +1,6 @@
 use super::*;
 
-/// Verifies statements with `local`, which differs between invocations, `group`, which does not, a buffer `x` and an array in
-/// workgroup memory.
+/// Verifies statements with a divergent `local`, a uniform `group`, a buffer `x` and a workgroup array.
 fn verified(build: impl for<'k> FnOnce(&'k Arena, &mut Block<'k>)) -> Result<(), String> {
     let arena = Arena::default();
     let mut main = Block::new();
@@ -92,7 +91,7 @@ fn barriers_need_uniform_control_flow() {
     });
     fails(|arena, b| b.range("i", arena.u32(0), local(arena), 1, |b, _| b.storage_barrier()));
     fails(|arena, b| b.run(arena.call("wait", &[local(arena)], Ty::Void)));
-    // A variable that a loop makes divergent at its end is so in its next round.
+    // Divergent at a loop's end, so in its next round, too.
     fails(|arena, b| {
         let n = b.var("n", arena.u32(0));
         b.range("i", arena.u32(0), arena.u32(4), 1, |b, _| {
@@ -100,7 +99,7 @@ fn barriers_need_uniform_control_flow() {
             b.set(n, local(arena));
         });
     });
-    // One of the branches makes it so.
+    // Divergent by one branch.
     fails(|arena, b| {
         let n = b.var("n", arena.u32(0));
         b.when(group(arena).eq(0), |b| b.set(n, local(arena)));
@@ -120,7 +119,7 @@ fn uniform_control_flow_may_have_barriers() {
         b.return_if(group(arena).ge(7));
         b.when(local(arena).eq(0), |b| b.set(shared.at(0), group(arena)));
         b.when(x.at(group(arena)).gt(arena.f32(0.0)), Block::workgroup_barrier);
-        // A variable is again uniform when something uniform is assigned.
+        // Uniform again after a uniform assignment.
         let n = b.var("n", local(arena));
         b.set(n, shared.at(0).uniform_load());
         b.range("i", arena.u32(0), n, 1, |b, _| b.workgroup_barrier());

@@ -1,8 +1,7 @@
 //! Cooperative-matrix tiles of attention: subgroups multiply 16×16 matrices of `f16` and accumulate in `f32`.
 //!
-//! A subgroup keeps its queries in matrices across all keys. All subgroups share slices of keys and values in workgroup
-//! memory. Scores leave their matrices through a strip of it, one matrix per subgroup at a time, and return as
-//! probabilities.
+//! A subgroup keeps its queries in matrices. Subgroups share slices of keys and values in workgroup memory. Scores
+//! leave their matrices through a strip of it, one matrix per subgroup at a time, and return as probabilities.
 
 use fuse_artifact::schedule::AttentionCoopMatrix;
 
@@ -10,12 +9,12 @@ use crate::schedule::contraction::coop_matrix::SHARED_UNIT_BYTES;
 
 const SIZE: u32 = AttentionCoopMatrix::SIZE;
 
-/// Subgroups per workgroup and keys per slice: 32 keys fit two workgroups on a compute unit (`docs/experiments.md`).
+/// Subgroups per workgroup, and keys per slice: with 32, two workgroups fit on a compute unit (`docs/experiments.md`).
 const SUBGROUPS: u32 = 4;
 const KEYS: u32 = 32;
 
-/// Queries per subgroup: 32 are best for many queries with heads of 64. On an H200, 32 took up to 1.9 (shorter heads)
-/// and 1.6 times (longer heads) as long as 16, and gained at most 2 %.
+/// Queries per subgroup: 32 are best for many queries with heads of 64. On an H200, 32 took up to 1.9 times (shorter
+/// heads) and 1.6 times (longer heads) as long as 16, and gained at most 2 %.
 const fn rows(head: u32) -> &'static [u32] {
     if head == 64 { &[32, 16] } else { &[16] }
 }

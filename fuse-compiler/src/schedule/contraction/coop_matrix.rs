@@ -1,15 +1,15 @@
 //! Cooperative-matrix tiles of contractions: subgroups multiply 16×16 or 8×8 matrices of `f16` and accumulate in `f32`.
 //!
-//! Operand slices keep their layout in workgroup memory, by rows or by columns. Accumulators leave the matrices through
-//! workgroup memory, one matrix per subgroup at a time, so that epilogues see rows and columns.
+//! Slices keep their operand's layout in workgroup memory. Accumulators leave the matrices through it, one matrix per
+//! subgroup at a time, so that epilogues see rows and columns.
 
 use fuse_artifact::schedule::{Mainloop, Tile};
 
 use super::{Aligned, k_aligned};
 
-/// Cooperative-matrix tiles. Those of 16×16 are the best of a sweep (`docs/experiments.md`); those of 8×8 are untested
-/// priors, for lack of an adapter. Tiles without whole steps serve few rows or columns and any depth. Intermediate
-/// sizes gain nothing for `grouped` products or with split-K.
+/// Cooperative-matrix tiles: 16×16 from a sweep (`docs/experiments.md`), 8×8 untested for lack of an adapter. Tiles
+/// without whole steps serve few rows or columns and any depth. Intermediate sizes gain nothing for `grouped` products
+/// or with split-K.
 pub(super) const TILES: &[Aligned] = &[
     Aligned { tile: k_aligned(tile(16, [32, 32, 128], [16, 16])), split: true, grouped: false },
     Aligned { tile: k_aligned(tile(16, [32, 64, 128], [16, 32])), split: false, grouped: true },
@@ -28,7 +28,7 @@ const fn tile(matrices: u32, [rows, columns, depth]: [u32; 3], subgroup: [u32; 2
     Tile { mainloop: Mainloop::CoopMatrix(matrices), ..Tile::new(rows, columns, depth, subgroup) }
 }
 
-/// Maximum workgroup memory that lets two workgroups share a compute unit of the measured GPU. With more, large
+/// Maximum workgroup memory with which two workgroups share a compute unit of the measured GPU. With more, large
 /// products take twice as long (`docs/experiments.md`).
 pub(in crate::schedule) const SHARED_UNIT_BYTES: u32 = 24 * 1024;
 

@@ -1,7 +1,7 @@
 //! Schedules for few rows: `gemv RxC` for right operands contiguous along columns, `gemv-t RxC` and `dot O` along the
 //! depth.
 //!
-//! `weights` has those of quantized weights.
+//! For quantized weights see `weights`.
 
 use fuse_artifact::{
     Require, Space,
@@ -14,14 +14,13 @@ use crate::schedule::layout::multiples_of_lanes;
 /// Depths per step: loads that an invocation has in flight.
 pub(crate) const STEP: u32 = 8;
 
-/// Columns and depth lanes for one row of contiguous columns, each with flags for a split twin and whole steps. Whole
-/// steps load the left operand in vectors and mask nothing. The second entry is faster if an adapter allows 512
-/// invocations.
+/// Columns and depth lanes for one row of contiguous columns; the flags ask for a split twin and whole steps, which
+/// load the left operand in vectors and mask nothing. The second is faster where an adapter allows 512 invocations.
 const ONE_ROW: &[([u32; 2], bool, bool)] = &[([64, 16], true, false), ([32, 64], false, true)];
 
 /// Columns and depth lanes for few rows of contiguous columns. The first is faster if an adapter allows 512
-/// invocations, the second for few columns. Several products use the first only: the second gained at most 14 % on an
-/// H200, and lost up to 62 %.
+/// invocations, the second for few columns. With several products, the second gained at most 14 % on an H200, and lost
+/// up to 62 %, so they use the first only.
 const FEW_ROWS: [[u32; 2]; 2] = [[32, 64], [16, 64]];
 
 const FEW_ROWS_ALONG_DEPTH: [[u32; 2]; 2] = [[16, 64], [8, 128]];
@@ -69,7 +68,7 @@ impl Facts<'_> {
         (alike && self.row_prologue.is_none()).then_some(first)
     }
 
-    /// Rows of a few-rows schedule, if several remain: each further product takes four accumulators per row of an
+    /// Rows of a few-rows schedule, if several fit: each further product takes four accumulators per row of an
     /// invocation.
     pub(super) fn several_rows(&self, most: u32) -> Option<u32> {
         let rows = most / (self.rhs.len() as u32).next_power_of_two();
@@ -120,7 +119,6 @@ pub(super) const fn of_rows(rows: u32, [columns, depth_lanes]: [u32; 2], rhs: Ge
     Gemv { rows: GemvRows::AtMost { rows, along_depth: false, split: false }, columns, depth_lanes, rhs }
 }
 
-/// Adds a gemv of few rows, after its split-K twin if it has one.
 pub(super) fn push_gemv(
     family: &mut Vec<ScheduleSpec>,
     gemv: Gemv,

@@ -1,23 +1,21 @@
 //! Row prologues: a workgroup reduces the rows of its left operand before the main loop.
 //!
-//! Invocations share a row side by side along the depth. Their partial results are in workgroup memory until one
-//! invocation per row combines them. Results stay there for loads of the operand.
+//! Invocations share a row side by side along the depth. One invocation per row combines their partial results in
+//! workgroup memory, where loads of the operand find them.
 
 use super::Facts;
 use crate::fusion::{Contraction, Group, body::ValueId, reduction_depth::Level};
 
-/// Minimum invocations that share a row, so that they read whole cache lines.
+/// Minimum invocations per row, so that they read whole cache lines.
 pub(crate) const SHARING: u32 = 16;
 
 #[derive(Clone, Debug)]
 pub(crate) struct RowPrologue {
     pub(crate) levels: Vec<Level>,
-    /// Reductions by stage, each with its input.
+    /// Reductions with their inputs, by stage.
     pub(crate) stages: Vec<Vec<(ValueId, ValueId)>>,
-    /// First word of each reduction in a row's results, in order.
     pub(crate) words: Vec<(ValueId, u32)>,
     result_words: u32,
-    /// Maximum words of an invocation's partial results in one stage.
     pub(crate) part_words: u32,
 }
 
@@ -38,13 +36,13 @@ impl RowPrologue {
         Some(Self { levels, stages, words, result_words, part_words })
     }
 
-    /// Invocations that share each row of a workgroup: a power of two.
+    /// Invocations per row of a workgroup: a power of two.
     pub(crate) fn sharing(rows: u32, invocations: u32) -> u32 {
         let most = (invocations / rows).max(SHARING);
         1 << most.ilog2()
     }
 
-    /// Entries of the array of partial results; one extra per row puts neighboring rows in different banks.
+    /// Entries of the array of partial results; one extra per row avoids bank conflicts.
     pub(crate) fn part_entries(rows: u32, invocations: u32) -> u32 {
         rows * (Self::sharing(rows, invocations) + 1)
     }

@@ -1,9 +1,9 @@
 //! Contractions whose epilogue reduces rows: tiles with all columns of their rows.
 //!
-//! With a known number of columns, tiles are just wide enough; otherwise a schedule takes products with at most its
-//! width. Tiles of few rows keep more workgroups busy; tiles of many rows read the right operand less often. The fewest
-//! rows use slice-K, where each k-group streams its part of the right operand, or split-K, whose second pass owns the
-//! rows. No schedule takes more columns than [`MAX_COLUMNS`], which the planner guarantees.
+//! Tiles are just wide enough for a known number of columns; otherwise a schedule takes at most its width. Tiles of few
+//! rows keep more workgroups busy; tiles of many rows read the right operand less often. The fewest rows use slice-K,
+//! whose k-groups stream the right operand, or split-K, whose second pass owns the rows. The planner guarantees at most
+//! [`MAX_COLUMNS`].
 
 use fuse_artifact::{
     Require, Size,
@@ -23,20 +23,19 @@ pub(crate) const MAX_COLUMNS: u32 = 512;
 const _: () =
     assert!(Policy::FUSED.owned_columns == MAX_COLUMNS as u64, "the planner makes what the last schedule takes");
 
-/// Tile widths for a number of columns known only at launch.
 const WIDTHS: [u32; 4] = [128, 256, 384, MAX_COLUMNS];
 
-/// Known numbers of columns round up to a multiple of this: four columns per invocation and [`GROUPS`] parts.
+/// Rounding of known column counts: four columns per invocation and [`GROUPS`] parts.
 const WIDTH_STEP: u32 = 32;
 
-/// Parts of a row whose partial results are combined first.
+/// Parts of a row combined first.
 pub(crate) const GROUPS: u32 = 4;
 
-/// Invocations per workgroup: enough to hide latencies, few enough for two workgroups per compute unit.
+/// Invocations per workgroup: enough to hide latencies, few enough for two per compute unit.
 const INVOCATIONS: std::ops::RangeInclusive<u32> = 64..=512;
 
-/// Maximum invocations of tiles with more than [`FEW_ROWS`], and of those with 8×8 sums per invocation. 512 would fill a
-/// compute unit's registers and were never fastest on an H200 (`docs/experiments.md`).
+/// Maximum invocations of tiles with more than [`FEW_ROWS`], or 8×8 sums per invocation. 512 would fill a compute
+/// unit's registers and were never fastest on an H200 (`docs/experiments.md`).
 const MAX_INVOCATIONS: u32 = 448;
 
 /// Maximum rows of tiles with more invocations: 32 rows of 512 columns are fastest for some products.
@@ -84,10 +83,9 @@ pub(super) fn family(facts: &Facts<'_>, products: u32) -> Vec<ScheduleSpec> {
 /// Maximum invocations of a workgroup with k-groups, and maximum k-groups.
 const STREAMING: (u32, u32) = (1024, 16);
 
-/// Depth step of a slice-K tile: long, because only the left operand's slice is staged.
+/// Depth step of slice-K, long because only the left slice is staged.
 const STREAMED_DEPTH: u32 = 128;
 
-/// Split-K tiles for few rows and long depths; a second pass owns the rows.
 const SPLIT: [Tile; 2] = [
     Tile { k: K::Split, ..k_aligned(Tile::new(32, 32, 32, [4, 4])) },
     Tile { k: K::Split, ..Tile::new(64, 64, 16, [8, 4]) },
@@ -110,7 +108,7 @@ fn tiles(width: u32, products: u32, row_bytes: &dyn Fn(&Tile) -> u32) -> Vec<Til
     many.drain(..many.len().saturating_sub(2));
     let fits_most = |tile: &Tile| fits(tile) && tile.invocations() <= MAX_INVOCATIONS;
     let most = [32, 64, 128].map(|rows| tile(rows, [8, 8])).into_iter().rfind(fits_most);
-    // Names contain rows, columns and depth only. Sums of 8×4 are as fast: 1 to 2 % apart on an H200.
+    // Names contain rows, columns and depth only. 8×4 sums are as fast within 2 % on an H200.
     let most = most.filter(|most| many.iter().all(|other| other.rows != most.rows));
     many.retain(|tile| tile.rows <= FEW_ROWS || fits_most(tile));
     let mut tiles: Vec<Tile> = few.into_iter().chain(many).chain(most).collect();
@@ -135,7 +133,6 @@ fn may_stream(lhs: Direction, rhs: &[Direction]) -> bool {
     along(Direction::Outer) || along(Direction::Depth) && lhs == Direction::Depth
 }
 
-/// The slice-K tile, if there are invocations for several k-groups.
 fn streamed(width: u32) -> Option<Tile> {
     let (most, groups) = STREAMING;
     let tile = Tile::new(4, width, STREAMED_DEPTH, [4, 4]);

@@ -2,18 +2,17 @@
 
 use fuse_artifact::schedule::Tile;
 
-/// Maximum accumulators per invocation, out of at most 255 registers on the measured GPUs.
+/// Maximum accumulators per invocation, of at most 255 registers on the measured GPUs.
 const MAX_SUMS: u32 = 128;
 
 /// Workgroup memory of large adapters, in bytes.
 pub(super) const MAX_SLICE_BYTES: u32 = 48 * 1024;
 
-/// True if the accumulators of so many products fit in registers, and slices plus `others` bytes in workgroup memory.
+/// True if the accumulators fit in registers, and slices plus `others` bytes in workgroup memory.
 pub(super) const fn holds_beside(tile: &Tile, products: u32, others: u32) -> bool {
     tile.sums(products) <= MAX_SUMS && tile.slice_bytes(products) + others <= MAX_SLICE_BYTES
 }
 
-/// Halves the depth step until the slices plus `others` fit in `bytes` of workgroup memory, or the step is 1.
 pub(super) fn shrink_steps(tile: &mut Tile, products: u32, others: u32, bytes: u32) {
     while tile.depth > 1 && tile.slice_bytes(products) + others > bytes {
         tile.depth /= 2;

@@ -8,13 +8,12 @@ use fuse_artifact::{
 use super::{Aligned, Facts, k_aligned, scalar, tile::holds_beside, weights::Weights};
 use crate::schedule::ROUNDS_ALONE;
 
-/// 8×8 sums per invocation: software adapters, their target, compile more very slowly.
+/// 8×8 sums per invocation: software adapters compile more very slowly.
 const VECTORS: Tile = Tile { mainloop: Mainloop::Unstaged, ..k_aligned(Tile::new(32, 64, LANES, [8, 8])) };
 
 const SCALAR: Tile = Tile { mainloop: Mainloop::Unstaged, ..scalar(Tile::new(32, 64, 1, [8, 8])) };
 
 impl Facts<'_> {
-    /// Schedules with vector loads: one or none, without a split twin.
     pub(super) fn unstaged(&self) -> &'static [Aligned] {
         if self.may_be_unstaged() { &[Aligned { tile: VECTORS, split: false, grouped: true }] } else { &[] }
     }
@@ -23,12 +22,12 @@ impl Facts<'_> {
         (self.may_be_unstaged() && holds_beside(&SCALAR, products, 0)).then_some(SCALAR)
     }
 
-    /// An invocation may walk the whole depth by itself, whatever it loads per round.
+    /// Limits the depth that an invocation walks alone.
     pub(super) const fn unstaged_requirement(&self) -> Require {
         Require::AtMost { axis: self.depth(), value: ROUNDS_ALONE }
     }
 
-    /// True if there is no row prologue and no packed weights, which take longer to decode than to multiply.
+    /// True without row prologue and packed weights, which take longer to decode than to multiply.
     fn may_be_unstaged(&self) -> bool {
         let mut rhs = self.contraction.rhs.iter();
         self.row_prologue.is_none() && rhs.all(|(body, value)| Weights::new(self.group, (body, *value)).is_none())

@@ -1,8 +1,8 @@
 //! Quantized weights as right operands, loaded by whole words.
 //!
-//! Applies to plain quantized tensors packed along the depth. Loads are vectors of words for four contiguous columns,
-//! or words of one column. A chunk is the unit of work: few depths that share a word, a scale and an offset. Other
-//! functions of a quantized tensor are read value by value.
+//! Applies to plain quantized tensors packed along the depth; other functions of one are read value by value. Loads are
+//! vectors of words for four contiguous columns, or words of one column. A chunk is the unit of work: few depths that
+//! share a word, a scale and an offset.
 
 use fuse_artifact::{
     DType, Packing, Require, Space,
@@ -21,7 +21,6 @@ use crate::schedule::layout::multiples_of_lanes;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Weights<'a> {
-    /// The dequantization.
     pub value: &'a Dequantize,
     /// Converted to `f16`, like the left operand.
     pub half: bool,
@@ -47,7 +46,7 @@ impl<'a> Weights<'a> {
         (value.along == Some(depth as u8) && value.at.is_empty()).then_some(Self { value, half, layout })
     }
 
-    /// All right operands, if each is quantized with equal layout and packing.
+    /// All right operands, if quantized with equal layout and packing.
     pub(crate) fn all(group: &'a Group, contraction: &'a Contraction) -> Option<Vec<Self>> {
         let weights = contraction.rhs.iter().map(|(body, value)| Self::new(group, (body, *value)));
         let weights = weights.collect::<Option<Vec<_>>>()?;
@@ -55,7 +54,7 @@ impl<'a> Weights<'a> {
         weights.iter().all(alike).then_some(weights)
     }
 
-    /// Depths read at a time: of one scale, and of one word unless values straddle words.
+    /// Depths read at a time, with one scale, and one word unless values straddle words.
     pub(crate) fn chunk(&self) -> u32 {
         chunk(self.value.packing)
     }
@@ -65,21 +64,20 @@ pub(crate) const fn chunk(packing: Packing) -> u32 {
     if matches!(packing, Packing::Q8) { 4 } else { 8 }
 }
 
-/// Depths that an invocation reads at a time without workgroup memory.
 const RUN: u32 = Packing::GROUP_MULTIPLE as u32;
 
 /// Columns and depth lanes of int8 schedules with contiguous columns. More columns round less and read whole cache
 /// lines, but need 512 invocations, which not every adapter allows.
 const INT8_ROWS: &[[u32; 2]] = &[[32, 64], [16, 64]];
 
-/// Sums and depth lanes of int8 schedules with contiguous depths, and their minimum columns. Words of one column fill
-/// cache lines in any case. Fewer workgroups than a large GPU runs at a time, twice its units, do not pay.
+/// Sums and depth lanes of int8 schedules with contiguous depths, and their minimum columns: fewer workgroups than
+/// twice a large GPU's units do not pay. Words of one column fill cache lines in any case.
 const INT8_DOTS: &[([u32; 2], Option<u32>)] = &[([32, 64], Some(8192)), ([16, 64], None)];
 
 /// Columns and depth lanes for one row of contiguous columns: few columns for many workgroups.
 const ROWS: &[([u32; 2], bool)] = &[([64, 16], true), ([16, 64], false)];
 
-// Parts of a split depth are multiples of four depths per lane, and here also start at runs.
+// Parts of a split depth are multiples of four depths per lane, and must also start at runs.
 const _: () = {
     let mut row = 0;
     while row < ROWS.len() {
@@ -115,7 +113,7 @@ impl Facts<'_> {
             _ => vec![],
         }));
         requires.extend(self.word_loads());
-        // Int8 schedules come first: among equal estimates the first wins.
+        // Int8 schedules first: among equal estimates the first wins.
         match weights[0].layout {
             Direction::Outer => {
                 let of_one = [requires.as_slice(), &[Require::AtMost { axis: self.rows(), value: 1 }]].concat();
@@ -132,7 +130,7 @@ impl Facts<'_> {
                     family.push(ScheduleSpec::new(ContractionSchedule::Gemv(gemv), (Direction::Depth, &rhs), requires));
                 };
                 for (sizes, columns) in INT8_DOTS {
-                    // A workgroup has one row of the left operand.
+                    // A workgroup has one row.
                     let mut requires = requires.clone();
                     requires.push(Require::Multiple { axis: self.columns(), of: sizes[0] });
                     requires.extend(columns.map(|value| Require::AtLeast { axis: self.columns(), value }));
@@ -151,7 +149,6 @@ impl Facts<'_> {
         push_gemv(family, Gemv { rows: few, columns, depth_lanes, rhs: packed }, false, &rhs, &requires);
     }
 
-    /// Requirements of word loads: vectors of four columns, or of one column read by runs.
     pub(super) fn word_loads(&self) -> Vec<Require> {
         let axis = self.batch + 1;
         let rhs = self.contraction.rhs.iter().map(|(body, value)| Weights::new(self.group, (body, *value)));

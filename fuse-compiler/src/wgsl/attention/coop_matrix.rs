@@ -1,15 +1,14 @@
 //! Attention kernels with cooperative matrices.
 //!
-//! A subgroup multiplies its queries with a slice of keys that the workgroup shares. Invocations can access matrix
-//! elements only in memory, so each matrix of scores is stored to a strip of workgroup memory that belongs to the
-//! subgroup. There, four neighboring invocations each have four neighboring scores of a row, of two rows of every
-//! matrix. Exponentials relative to a reference go to workgroup memory as `f16`, and from there into matrices that are
-//! multiplied with the values.
+//! A subgroup multiplies its queries with slices of keys that the workgroup shares. Elements are accessible only in
+//! memory, so each matrix of scores is stored to the subgroup's strip of workgroup memory. There, four neighboring
+//! invocations each have four neighboring scores of a row, of two rows of every matrix. Exponentials go to workgroup
+//! memory as `f16`, and into matrices that are multiplied with the values.
 //!
-//! Rescaling a row would store and reload all its output matrices. So the reference of a row is not its maximum score:
-//! it is updated only when a score exceeds it by more than [`SLACK`], which after the first step is rare (the idea is
-//! that of FlashAttention-4, 2025). Exponentials are then at most `exp(SLACK)`, which `f16` holds, and no less exact.
-//! If values per row are results, the maximum is kept as well, and the sum is rescaled to it at the end.
+//! Rescaling a row would store and reload its output matrices. So its reference is not its maximum score: it grows only
+//! when a score exceeds it by more than [`SLACK`], which is rare after the first step (after FlashAttention-4, 2025).
+//! Exponentials are at most `exp(SLACK)`, which `f16` holds, and no less exact. If values per row are results, the
+//! maximum is kept as well, and the sum is rescaled to it at the end.
 //!
 //! The last tile of queries is shifted inside; its rows before the edge belong to the previous tile.
 
@@ -31,13 +30,12 @@ use crate::{
     },
 };
 
-/// Largest excess of a score over the reference of its row: `exp(8)` is 2981, and the largest `f16` is 65504.
+/// Largest excess of a score over its row's reference: `exp(8)` is 2981, and the largest `f16` is 65504.
 const SLACK: f32 = 8.0;
 
 /// Below every score except -inf and NaN.
 const LOWEST: f32 = f32::MIN;
 
-/// The pass of a schedule with cooperative matrices.
 pub(super) fn pass(source: Source<'_>, names: &Names, tile: AttentionCoopMatrix) -> Pass {
     let arena = Arena::default();
     let (mut shader, extents) = begin(&arena, source, names);
@@ -49,7 +47,7 @@ pub(super) fn pass(source: Source<'_>, names: &Names, tile: AttentionCoopMatrix)
     let values = if tile.own_values { shader.workgroup_array("value_slice", halves, value_vectors) } else { keys };
     let weights = shader.workgroup_array("weights", halves, weight_vectors);
     let strips = shader.workgroup_array("strips", floats, tile.strip_vectors());
-    // Matrices are loaded from multiples of 16 bytes, and the driver packs arrays, so this takes 16 bytes, not 4.
+    // Matrices are loaded from multiples of 16 bytes, and the driver packs arrays, so this takes 16 bytes.
     let grown = shader.workgroup_array("grown", Ty::U32, 4);
     let mut main = Block::new();
     locate(&source.walk(), &mut shader, &extents, &mut main, [tile.queries(), tile.keys], true);
@@ -61,17 +59,15 @@ pub(super) fn pass(source: Source<'_>, names: &Names, tile: AttentionCoopMatrix)
     shader.finish(Grid::Tiles { rows: tile.queries(), columns: tile.columns }, tile.invocations())
 }
 
-/// The online-softmax state of one row of an invocation.
 #[derive(Clone, Copy)]
 struct Row<'k> {
-    /// The reference of exponentials, and the sum over this invocation's exponentials.
+    /// The reference of exponentials, and this invocation's sum of them.
     reference: Val<'k>,
     total: Val<'k>,
-    /// The maximum score, if results per row need it, in this pass or in the next.
     peak: Option<Val<'k>>,
 }
 
-/// The scores of an invocation for a matrix of queries: for each matrix of keys, one vector per half.
+/// An invocation's scores for a matrix of queries: per matrix of keys, one vector per half.
 type Scores<'k> = Vec<[Val<'k>; HALVES]>;
 
 struct MatrixKernel<'a, 'k> {
@@ -80,23 +76,18 @@ struct MatrixKernel<'a, 'k> {
     extents: Extents<'k>,
     arena: &'k Arena,
     places: Places<'k>,
-    /// Index of the invocation in its workgroup.
     local: Val<'k>,
     keys: Keys<'k>,
-    /// The slices of keys and of values.
     slices: [LineStage<'k>; 2],
     queries: Matrices<'k>,
     outputs: Matrices<'k>,
-    /// This invocation's rows of each matrix.
     rows: Vec<[Row<'k>; HALVES]>,
-    /// The array of weights, and the one whose first element is nonzero if the reference of some row has grown.
+    /// The array of weights, and the one whose first element is nonzero if some row's reference has grown.
     weights: Val<'k>,
     grown: Val<'k>,
 }
 
 impl<'a, 'k> MatrixKernel<'a, 'k> {
-    /// Binds the places of this invocation and its subgroup, loads the queries' matrices, and declares the state of
-    /// each row.
     fn prepare(
         shader: &mut Shader<'k>,
         b: &mut Block<'k>,
@@ -143,7 +134,6 @@ impl<'a, 'k> MatrixKernel<'a, 'k> {
         self.arena.call(name, &arguments, value.ty())
     }
 
-    /// Walks over the keys. Values without their own slice are loaded in the same step.
     fn walk(&self, b: &mut Block<'k>) {
         let [keys, values] = &self.slices;
         let ahead = if self.tile.own_values { &self.slices[..] } else { &self.slices[..1] };
@@ -165,8 +155,6 @@ impl<'a, 'k> MatrixKernel<'a, 'k> {
         });
     }
 
-    /// Reads the products from their strips and computes the scores `c{r}_{m}_{half}`, by matrix of queries and matrix
-    /// of keys.
     fn read_scores(&self, b: &mut Block<'k>, products: &Matrices<'k>, k0: Val<'k>) -> Vec<Scores<'k>> {
         let mut scores = vec![vec![]; products.len()];
         self.places.read(b, slice::from_ref(products), |b, [r, m]| {
@@ -178,7 +166,6 @@ impl<'a, 'k> MatrixKernel<'a, 'k> {
         scores
     }
 
-    /// Masks keys beyond the last one.
     fn mask(&self, b: &mut Block<'k>, scores: &[Scores<'k>], k0: Val<'k>) {
         if self.keys.last.is_none() {
             return;
@@ -194,7 +181,7 @@ impl<'a, 'k> MatrixKernel<'a, 'k> {
         });
     }
 
-    /// Stores a row's exponentials to workgroup memory and accumulates their sum; returns the rescaling factor.
+    /// Stores a row's exponentials and accumulates their sum; returns the rescaling factor.
     fn weigh(&self, b: &mut Block<'k>, [r, half]: [usize; 2], scores: &Scores<'k>) -> Val<'k> {
         let (n, Row { reference, total, peak }) = (format!("{r}_{half}"), self.rows[r][half]);
         let [one, slack, lowest] = [1.0, SLACK, LOWEST].map(|value| self.arena.f32(value));
@@ -226,8 +213,7 @@ impl<'a, 'k> MatrixKernel<'a, 'k> {
         factor
     }
 
-    /// Rescales the outputs if the reference of some row of the workgroup has grown. Must come between writing and
-    /// reading weights.
+    /// Rescales the outputs if some row's reference has grown. Must come between writing and reading weights.
     fn follow(&self, b: &mut Block<'k>, factors: &[[Val<'k>; HALVES]]) {
         let follows = b.bind("follows", self.grown.at(0).uniform_load());
         b.when(follows.ne(0), |b| {
@@ -253,14 +239,14 @@ impl<'a, 'k> MatrixKernel<'a, 'k> {
         self.places.store(b, &self.extents.axes, slice::from_ref(&self.outputs), &rows);
     }
 
-    /// Stores the results of a row that depend on its sum; returns the row and the factor of its outputs, if any.
+    /// Stores a row's results that depend on its sum; returns the row and its outputs' factor, if any.
     fn finish_row(&self, b: &mut Block<'k>, [r, half]: [usize; 2]) -> (Val<'k>, Option<Val<'k>>) {
         let (n, Row { reference, total, peak }) = (format!("{r}_{half}"), self.rows[r][half]);
         let [batch, first_row] = ["batch", "first_row"].map(|name| self.arena.name(name, Ty::U32));
         let split = self.source.scheduled.schedule.is_split();
         let sum = across_row(b, &format!("sum{n}"), total, |x, y| x + y);
         let row = b.bind(format!("row{n}"), self.places.row(r, half));
-        // As in other schedules, rows that saw no key are marked.
+        // Rows that saw no key are marked, as elsewhere.
         let is_empty = reference.eq(self.arena.f32(LOWEST));
         let rest = peak.map(|peak| {
             let rest = is_empty.select(self.arena.f32(1.0), (reference - peak).exp());
@@ -289,7 +275,6 @@ impl<'a, 'k> MatrixKernel<'a, 'k> {
     }
 }
 
-/// Reduces a row's values over its four invocations with `combine`.
 fn across_row<'k>(
     b: &mut Block<'k>,
     name: &str,

@@ -1,9 +1,8 @@
-//! Kernels for few queries, bound by reading keys and values once.
+//! Attention kernels for few queries, bound by reading keys and values once.
 //!
-//! Groups of neighboring invocations share four keys at a time. Each invocation reads its part of the keys' depth and
-//! of the values' columns, so that a group reads whole rows. Partial products are added through workgroup memory, so
-//! that every invocation of a group has the group's scores. Each group keeps its own maximum and sums; the groups are
-//! combined at the end.
+//! Groups of neighboring invocations share four keys at a time and read whole rows, a part per invocation. Partial
+//! products are added through workgroup memory, so that all invocations of a group have its scores. Each group keeps
+//! its own maximum and sums until all are combined at the end.
 
 use fuse_artifact::{
     Grid, Pass,
@@ -22,17 +21,15 @@ use crate::{
     wgsl::{epilogue::finish_call, names::Names, shader::Shader},
 };
 
-/// Invocations of a workgroup.
 const INVOCATIONS: u32 = DECODE_GROUPS * DECODE_LANES;
 
-/// Vectors of columns that an invocation contributes to the combination of groups at once.
+/// Vectors of columns that an invocation combines at once.
 const COMBINED: u32 = 2;
 
-/// The pass of a schedule for few queries.
 pub(super) fn pass(source: Source<'_>, names: &Names, decode: Decode) -> Pass {
     let arena = Arena::default();
     let (mut shader, extents) = begin(&arena, source, names);
-    // Double-buffered, so that one barrier per step suffices.
+    // Double-buffered: one barrier per step suffices.
     let parts = shader.workgroup_array("parts", VECTOR, 2 * decode.queries * INVOCATIONS);
     let pair = Ty::vector(Scalar::F32, 2);
     let group_rows = shader.workgroup_array("group_rows", pair, decode.queries * DECODE_GROUPS);
@@ -57,18 +54,15 @@ struct DecodeKernel<'k> {
     decode: Decode,
     extents: Extents<'k>,
     place: Place<'k>,
-    /// Workgroup memory for partial products, and for the maximum and the sum of exponentials of each group and query.
+    /// Workgroup memory for partial products, and for each group and query's maximum and sum of exponentials.
     parts: Val<'k>,
     group_rows: Val<'k>,
-    /// Index of the invocation in its group, and of the group.
     lane: Val<'k>,
     group: Val<'k>,
 }
 
-/// The first of four depths or columns, unclamped and clamped to the input.
 type Elements<'k> = Vec<[Val<'k>; 2]>;
 
-/// A query's elements, and its state.
 type Queries<'k> = Vec<(Vec<Val<'k>>, Query<'k>)>;
 
 impl<'k> DecodeKernel<'k> {
@@ -76,7 +70,6 @@ impl<'k> DecodeKernel<'k> {
         four_keys::load(&mut self.shader, (self.source, &self.extents), input, at, exists)
     }
 
-    /// Binds this invocation's depths or columns, at most `count`.
     fn elements(&self, b: &mut Block<'k>, name: &str, count: u32, extent: Val<'k>) -> Elements<'k> {
         let element = |i: u32| {
             let at = b.bind(format!("{name}{i}"), (self.shader.u32(i * DECODE_LANES) + self.lane) * LANES);
@@ -91,7 +84,6 @@ impl<'k> DecodeKernel<'k> {
         (!always).then(|| depth.lt(self.extents.depth))
     }
 
-    /// Loads the queries.
     fn prepare(&mut self, b: &mut Block<'k>, depths: &Elements<'k>, columns: u32) -> Queries<'k> {
         let mut queries = vec![];
         for m in 0..self.decode.queries {
@@ -157,7 +149,6 @@ impl<'k> DecodeKernel<'k> {
         });
     }
 
-    /// Combines the groups, each row and [`COMBINED`] vectors of columns at a time, and stores.
     fn combine(&mut self, b: &mut Block<'k>, queries: &Queries<'k>, columns: &Elements<'k>) {
         let (arena, source, pair) = (self.shader.arena(), self.source, Ty::vector(Scalar::F32, 2));
         b.when(self.lane.eq(0), |b| {
@@ -205,7 +196,6 @@ impl<'k> DecodeKernel<'k> {
         }
     }
 
-    /// Stores outputs; one group of invocations sums each.
     fn round(&mut self, b: &mut Block<'k>, round: usize, outputs: &[([Val<'k>; 3], Val<'k>)]) {
         let arena = self.shader.arena();
         for (&(_, output), number) in outputs.iter().zip(0..) {

@@ -1,4 +1,4 @@
-//! Loads and the online softmax in steps of four keys, for schedules whose invocations read their own keys.
+//! Loads and online softmax in steps of four keys, for invocations that read their own keys.
 
 use fuse_artifact::schedule::LANES;
 
@@ -8,26 +8,24 @@ use crate::{
     wgsl::{operand::read, shader::Shader, stage::is_multiple},
 };
 
-/// The online-softmax state of a query: maximum score, sum of exponentials, and weighted sums of values.
+/// Online-softmax state of a query: maximum score, sum of exponentials, weighted sums of values.
 pub(super) struct Query<'k> {
-    /// Index of the query in its invocation.
     m: u32,
     pub(super) row: Val<'k>,
     pub(super) largest: Val<'k>,
     pub(super) total: Val<'k>,
-    /// Vectors of four columns.
     pub(super) outputs: Vec<Val<'k>>,
 }
 
-/// The exponentials of a query's scores of four keys, and the rescaling factor of its outputs.
+/// Exponentials of a query's scores of four keys, and its outputs' rescaling factor.
 #[derive(Clone, Copy)]
 pub(super) struct Weights<'k> {
     weights: Val<'k>,
     scale: Val<'k>,
 }
 
-/// Loads four elements of an input, or zeros where `exists` is false. `step` and `outer` are coordinates along the
-/// reduced axis and along the other one, both inside the input.
+/// Loads four elements of an input, or zeros where `exists` is false. `step` (along the reduced axis) and `outer` must
+/// be inside the input.
 pub(super) fn load<'k>(
     shader: &mut Shader<'k>,
     (source, extents): (Source<'_>, &Extents<'k>),
@@ -43,13 +41,12 @@ pub(super) fn load<'k>(
     exists.map_or(value, |exists| exists.select(value, zero))
 }
 
-/// The condition that a key exists; `None` if it always does in steps of this many keys.
+/// The condition that a key exists; `None` if it always does in such steps.
 pub(super) fn exists<'k>(source: Source<'_>, extents: &Extents<'k>, key: Val<'k>, step: u32) -> Option<Val<'k>> {
     (!is_multiple(&source.attention.keys, step)).then(|| key.lt(extents.keys()))
 }
 
 impl<'k> Query<'k> {
-    /// Declares the state of query `m`, which is `row` of the result, with this many vectors of columns.
     pub(super) fn declare(b: &mut Block<'k>, place: &Place<'k>, [m, vectors]: [u32; 2], row: Val<'k>) -> Self {
         let arena = row.arena();
         let largest = b.var(format!("largest{m}"), place.negative_infinity);
@@ -58,8 +55,7 @@ impl<'k> Query<'k> {
         Self { m, row, largest, total, outputs: outputs.collect() }
     }
 
-    /// Updates the state with `s`, the products of the query and the four keys from `key` on, in steps of this many
-    /// keys.
+    /// Updates the state with `s`, the products of the query and the four keys from `key` on.
     pub(super) fn softmax(
         &self,
         b: &mut Block<'k>,
@@ -81,7 +77,6 @@ impl<'k> Query<'k> {
         Weights { weights, scale }
     }
 
-    /// Adds the weighted values of four keys to the `i`-th vector of outputs.
     pub(super) fn add_outputs(
         &self,
         b: &mut Block<'k>,

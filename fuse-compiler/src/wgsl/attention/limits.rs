@@ -11,7 +11,7 @@ use crate::{
     },
 };
 
-/// Beyond this, 32-bit integers in a comparison can wrap around, which would make derived limits wrong.
+/// From here, 32-bit integers in a comparison may wrap around, which would make limits wrong.
 const EXACT: f32 = 1_073_741_824.0;
 
 /// Narrows the keys `begin` (to a multiple of `step`) `.. end` for the queries `row0 .. row0 + rows`; true if limits
@@ -40,7 +40,7 @@ pub(super) fn apply<'k>(
             Leaf::Size(size) => shader.size(size).convert(Scalar::I32),
             Leaf::Value(value) => values[*value],
         };
-        // The query whose limit is the widest.
+        // The query with the widest limit.
         let query = if (limit.side == Side::End) == (limit.slope > 0) { last_query } else { first_query };
         let mut terms = vec![];
         if limit.slope != 0 {
@@ -66,10 +66,9 @@ pub(super) fn apply<'k>(
 }
 
 /// Shares the first invocation's key range with all. The ranges are equal, but the loop over keys has barriers, and
-/// browsers do not consider values uniform that are loaded from a writable buffer, as those of shaders with matrices
-/// are (`Shader::pin_loads`).
+/// browsers consider values from a writable buffer nonuniform, as in shaders with matrices (`Shader::pin_loads`).
 pub(super) fn share<'k>(shader: &mut Shader<'k>, b: &mut Block<'k>, limits: [Val<'k>; 2]) {
-    // 16 bytes, because matrices in workgroup memory start at multiples of 16.
+    // 16 bytes: matrices in workgroup memory start at multiples of 16.
     let shared = shader.workgroup_array("key_limits", Ty::U32, 4);
     b.when(shader.local().eq(0), |b| {
         for (limit, at) in limits.into_iter().zip(0u32..) {
@@ -85,8 +84,7 @@ fn product(by: i64, term: Val<'_>) -> Val<'_> {
     if by == 1 { term } else { term.arena().literal(Literal::I32(by as i32)) * term }
 }
 
-/// Computes the values of the score's program that limits depend on, which are equal for all queries and keys; true if
-/// any is loaded.
+/// Computes the score-program values that limits depend on, equal for all queries and keys; true if any is loaded.
 fn batch_values<'k>(
     walk: &Walk<'_>,
     shader: &mut Shader<'k>,

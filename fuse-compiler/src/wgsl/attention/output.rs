@@ -1,4 +1,4 @@
-//! Epilogue and stores of the outputs, or partial results for the second pass.
+//! Epilogue and stores of outputs, or partial results for the second pass.
 
 use fuse_artifact::{DType, Slot, Uniform};
 
@@ -14,8 +14,8 @@ use crate::{
     },
 };
 
-/// Declares `finish(batch, b0 …, row, column, output)`, which stores the epilogue of neighboring normalized outputs if
-/// they are inside the result, `normalizer(total)`, and the functions of [`declare_rows`].
+/// Declares `finish(batch, b0 …, row, column, output)`, which stores the epilogue of neighboring normalized outputs
+/// inside the result, `normalizer(total)`, and the functions of [`declare_rows`].
 pub(super) fn declare<'k>(shader: &mut Shader<'k>, group: &Group, extents: &Extents<'k>, lanes: u32) {
     declare_epilogue(shader, group, extents, lanes);
     if lanes == 1 {
@@ -23,7 +23,6 @@ pub(super) fn declare<'k>(shader: &mut Shader<'k>, group: &Group, extents: &Exte
     }
 }
 
-/// As [`declare`], for `lanes` outputs at a time.
 pub(in crate::wgsl) fn declare_epilogue<'k>(shader: &mut Shader<'k>, group: &Group, extents: &Extents<'k>, lanes: u32) {
     if stores_rows(group) {
         let elements = only(group, |store| !is_of_row(&group.body, store.value));
@@ -35,12 +34,10 @@ pub(in crate::wgsl) fn declare_epilogue<'k>(shader: &mut Shader<'k>, group: &Gro
     declare_normalizer(shader, extents);
 }
 
-/// True if an attention stores values per row.
 pub(in crate::wgsl) fn stores_rows(group: &Group) -> bool {
     group.stores.iter().any(|store| is_of_row(&group.body, store.value))
 }
 
-/// The group restricted to some of its stores and their operands.
 fn only(group: &Group, wanted: impl Fn(&Store) -> bool) -> Group {
     let stores: Vec<Store> = group.stores.iter().filter(|store| wanted(store)).cloned().collect();
     let body = group.body.only(&stores.iter().map(|store| store.value).collect::<Vec<_>>());
@@ -48,7 +45,7 @@ fn only(group: &Group, wanted: impl Fn(&Store) -> bool) -> Group {
 }
 
 /// Declares `finish_numbers(batch, b0 …, row, largest, total)`, which stores results of a row's maximum score and sum
-/// of exponentials, if the row is inside the result. Its stores are the last of the group.
+/// of exponentials, if it is inside the result. Its stores are the group's last.
 fn declare_rows<'k>(shader: &mut Shader<'k>, group: &Group, extents: &Extents<'k>, buffer_lanes: u32) {
     let rows = only(group, |store| is_of_row(&group.body, store.value));
     let (body, lane_axis) = (&rows.body, group.shape.len() - 1);
@@ -97,18 +94,17 @@ pub(super) fn call_finish_row<'k>(b: &mut Block<'k>, [batch, row]: [Val<'k>; 2],
     b.run(batch.arena().call("finish_row", &[batch, row, largest, total], Ty::Void));
 }
 
-/// The factor that normalizes outputs whose exponentials sum to `total`.
+/// The factor of outputs whose exponentials sum to `total`.
 pub(in crate::wgsl) fn normalizer(total: Val<'_>) -> Val<'_> {
     total.arena().call("normalizer", &[total], total.ty())
 }
 
-/// The name of the function that stores four outputs.
 pub(super) const fn finish(split: bool, lanes: u32) -> &'static str {
     if split || lanes == 4 { "finish" } else { "finish_four" }
 }
 
-/// Declares `normalizer(total)`, the factor that normalizes an output whose exponentials sum to `total`. Without a
-/// visible key there are no probabilities (0/0); without any key the output is an empty sum.
+/// Declares `normalizer(total)`. Without a visible key there are no probabilities (0/0); without any key the output is
+/// an empty sum.
 fn declare_normalizer<'k>(shader: &mut Shader<'k>, extents: &Extents<'k>) {
     let arena = shader.arena();
     let total = arena.name("total", Ty::F32);
@@ -121,12 +117,12 @@ fn declare_normalizer<'k>(shader: &mut Shader<'k>, extents: &Extents<'k>) {
     shader.function(Function { name: "normalizer".to_owned(), parameters, result: Some(Ty::F32), body });
 }
 
-/// Words of a part's state of a row: the maximum score, the sum of exponentials, and padding to a vector.
+/// Words of a part's row state: maximum score, sum of exponentials, padding to a vector.
 pub(in crate::wgsl) const ROW_WORDS: u32 = 4;
 
-/// Declares `finish(batch, b0 …, row, column, output)` and `finish_row(batch, row, largest, total)`, which store the
-/// partial results of the part `split`, `lanes` words at a time: first the outputs of all parts, then for each part and
-/// row its [`ROW_WORDS`].
+/// Declares `finish(batch, b0 …, row, column, output)` and `finish_row(batch, row, largest, total)`, which store
+/// partial results of the part `split`, `lanes` words at a time: the outputs of all parts, then each part and row's
+/// [`ROW_WORDS`].
 pub(super) fn declare_partial<'k>(shader: &mut Shader<'k>, extents: &Extents<'k>, lanes: u32) {
     let scratch = shader.buffer(Slot::Scratch, DType::F32, lanes, true);
     let batches = extents.axes.batches(shader);

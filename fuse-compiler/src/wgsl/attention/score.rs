@@ -11,8 +11,7 @@ use crate::{
     },
 };
 
-/// Declares `score(b0 …, row, column, sum)`: the scores of a query and four neighboring keys. For rows and columns
-/// outside the scores, the values are unspecified and not used.
+/// Declares `score(b0 …, row, column, sum)`: scores of a query and four neighboring keys, unspecified outside.
 pub(super) fn declare<'k>(shader: &mut Shader<'k>, source: Source<'_>, extents: &Extents<'k>, lanes: u32) {
     let (body, value) = &source.attention.score;
     let (group, lane_axis) = (source.group, source.batch() + 1);
@@ -43,13 +42,12 @@ pub(super) fn declare<'k>(shader: &mut Shader<'k>, source: Source<'_>, extents: 
     }
 }
 
-/// The scores of a query and the four keys from `key` on, from their products.
 pub(super) fn score<'k>(extents: &Extents<'k>, [row, key]: [Val<'k>; 2], products: Val<'k>) -> Val<'k> {
     let arguments: Vec<Val<'k>> = extents.axes.batch().into_iter().chain([row, key, products]).collect();
     products.arena().call("score", &arguments, products.ty())
 }
 
-/// Binds `x…`, the loads of the program of scores or weights, for a row and columns inside.
+/// Binds `x…`, the loads of a score or weight program, inside its space.
 pub(in crate::wgsl) fn bind_loads<'k>(
     shader: &mut Shader<'k>,
     b: &mut Block<'k>,

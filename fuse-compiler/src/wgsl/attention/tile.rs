@@ -1,9 +1,9 @@
 //! Tiled attention kernels.
 //!
-//! A workgroup holds a tile of queries in workgroup memory, transposed. For each step of keys it computes a tile of
-//! scores in registers, reduces the rows' maxima through workgroup memory, writes the exponentials to workgroup memory,
-//! transposed, and multiplies them with the values (`key_loop`). Invocations that share a row are neighbors. Each sums
-//! the exponentials of its own scores; these sums are added at the end.
+//! A workgroup holds a transposed tile of queries in workgroup memory. For each step of keys it computes scores in
+//! registers, reduces the rows' maxima through workgroup memory, writes the exponentials there, transposed, and
+//! multiplies them with the values (`key_loop`). Invocations that share a row are neighbors; each sums the exponentials
+//! of its own scores until the end.
 
 use fuse_artifact::{
     Grid, Pass,
@@ -27,7 +27,6 @@ use crate::{
     },
 };
 
-/// The pass of a tiled schedule.
 pub(super) fn pass(source: Source<'_>, names: &Names, tile: AttentionTile) -> Pass {
     let AttentionTile { queries, keys, rows, across, depth_step, value_step, columns, resident, .. } = tile;
     let arena = Arena::default();
@@ -48,7 +47,7 @@ pub(super) fn pass(source: Source<'_>, names: &Names, tile: AttentionTile) -> Pa
         let shape = ([steps, span], tile.invocations());
         ElementStage::declare(&mut shader, &mut b, source.elements(&extents, input, slice, shape))
     };
-    // Resident queries are written once, and read by few invocations at a time.
+    // Written once, and read by few invocations at a time.
     let lhs = slices(Input::Query, query_tile, [depth_step, queries], !resident);
     let rhs = slices(Input::Key, stage, [depth_step, keys], true);
     let values = slices(Input::Value, stage, [value_step, columns], true);
@@ -77,19 +76,16 @@ struct AttentionKernel<'k> {
     tile: AttentionTile,
     extents: Extents<'k>,
     key_loop: KeyLoop<'k>,
-    /// Workgroup array for partial maxima and sums of rows.
     row_parts: Val<'k>,
     outputs: Sums<'k>,
 }
 
-/// The maximum scores and the sums of exponentials of an invocation's rows, in vectors of four rows.
 struct Rows<'k> {
     largest: Vec<Val<'k>>,
     totals: Vec<Val<'k>>,
 }
 
 impl<'k> Rows<'k> {
-    /// Declares the state of this many vectors of rows, without keys.
     fn declare(b: &mut Block<'k>, vectors: usize, negative_infinity: Val<'k>) -> Self {
         let (mut largest, mut totals) = (vec![], vec![]);
         for g in 0..vectors {
@@ -101,14 +97,12 @@ impl<'k> Rows<'k> {
 }
 
 impl<'k> AttentionKernel<'k> {
-    /// The index in workgroup memory of the partial results of some rows, for the invocation with this index among its
-    /// neighbors.
+    /// The entry for partial results of some rows, from the invocation with this index among its neighbors.
     fn row_part(&self, tx: Val<'k>, rows: Val<'k>) -> Val<'k> {
         self.row_parts.at(tx * self.key_loop.row_tile.row_vectors() + rows)
     }
 
-    /// Updates the variables `{name}{g}`, one per vector of rows, with the partial results of all invocations that
-    /// share the rows.
+    /// Reduces the variables `{name}{g}`, one per vector of rows, over the invocations that share the rows.
     fn reduce(
         &self,
         b: &mut Block<'k>,
@@ -126,14 +120,13 @@ impl<'k> AttentionKernel<'k> {
         reduced
     }
 
-    /// Builds a vector with one value for each of four rows.
     fn of_rows(&self, g: usize, value: impl FnMut(u32) -> Val<'k>) -> Val<'k> {
         let first = 4 * g as u32;
         let values: Vec<Val<'k>> = (first..first + 4).map(value).collect();
         self.arena.construct(VECTOR, &values)
     }
 
-    /// Replaces products by exponentials of scores relative to the rows' maxima, and rescales sums.
+    /// Replaces products by exponentials of scores relative to their row's maximum, and rescales sums.
     fn weigh(&self, b: &mut Block<'k>, state: &Rows<'k>, scores: Sums<'k>, k0: Val<'k>) -> Weights<'k> {
         let AttentionTile { rows, keys, .. } = self.tile;
         let row_tile = &self.key_loop.row_tile;

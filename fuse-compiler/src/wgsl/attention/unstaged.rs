@@ -1,5 +1,5 @@
-//! Attention kernels without workgroup memory, for CPU adapters: each invocation has a few queries, reads keys and
-//! values directly, four at a time, and needs no barriers.
+//! Attention kernels without workgroup memory or barriers, for CPU adapters: each invocation has a few queries and
+//! reads keys and values directly, four at a time.
 
 use fuse_artifact::{
     Grid, Pass,
@@ -17,7 +17,6 @@ use crate::{
     wgsl::{epilogue::finish_call, names::Names, shader::Shader},
 };
 
-/// The pass of a schedule without workgroup memory.
 pub(super) fn pass(source: Source<'_>, names: &Names, unstaged: Unstaged) -> Pass {
     let arena = Arena::default();
     let (mut shader, extents) = begin(&arena, source, names);
@@ -40,11 +39,9 @@ struct UnstagedKernel<'k> {
     place: Place<'k>,
 }
 
-/// A query inside the result, and its state.
 type Queries<'k> = Vec<(Val<'k>, Query<'k>)>;
 
 impl<'k> UnstagedKernel<'k> {
-    /// Vectors of four columns.
     const fn vectors(&self) -> u32 {
         self.unstaged.columns / LANES
     }
@@ -53,7 +50,6 @@ impl<'k> UnstagedKernel<'k> {
         four_keys::load(&mut self.shader, (self.source, &self.extents), input, at, exists)
     }
 
-    /// This invocation's queries.
     fn prepare(&self, b: &mut Block<'k>) -> Queries<'k> {
         let (queries, rows) = (self.unstaged.queries, self.extents.queries());
         let first = b.bind("first", self.place.row0 + self.shader.local() * queries);
@@ -78,7 +74,6 @@ impl<'k> UnstagedKernel<'k> {
         });
     }
 
-    /// The products of queries and four keys.
     fn scores(&mut self, b: &mut Block<'k>, keys: &[Val<'k>], queries: &Queries<'k>) -> Vec<Val<'k>> {
         let arena = self.shader.arena();
         let sums: Vec<Val<'k>> =
@@ -99,7 +94,7 @@ impl<'k> UnstagedKernel<'k> {
         sums
     }
 
-    /// The products of weights and values. Missing values are zero, whatever was loaded.
+    /// Adds weighted values. Missing values are zero, whatever was loaded.
     fn outputs(
         &mut self,
         b: &mut Block<'k>,

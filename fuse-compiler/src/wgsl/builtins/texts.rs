@@ -1,7 +1,7 @@
-//! Sources of the helper functions that several kernels or operations call.
+//! Sources of helper functions that several kernels or operations call.
 //!
-//! In them, `$T` is the float type (`f32` or `vec4<f32>`), `$U`, `$I` and `$B` the `u32`, `i32` and `bool` types of the
-//! same width, and `$S` the suffix of names (`1` or `4`).
+//! `$T` is the float type (`f32` or `vec4<f32>`), `$U`, `$I` and `$B` the `u32`, `i32` and `bool` types of that width,
+//! and `$S` the suffix of names (`1` or `4`).
 
 /// A helper by its name without `fuse_`, with the helpers it calls.
 pub(super) struct Helper {
@@ -19,9 +19,8 @@ fn fuse_is_nan$S(x: $T) -> $B {
   return (bitcast<$U>(x) & $U(0x7fffffffu)) > $U(0x7f800000u);
 }",
     },
-    // Tests signs, zeros and infinities by their bits. Drivers infer signs from operations as if no product or quotient
-    // could underflow to 0, and drop comparisons decided by that. Where subnormal numbers count as 0, they are zeros
-    // here as well.
+    // Tests signs, zeros and infinities by their bits: drivers infer signs as if no product or quotient could underflow
+    // to 0, and drop comparisons decided by that. Where subnormal numbers count as 0, they are zeros here as well.
     Helper {
         name: "is_finite",
         needs: &[],
@@ -88,7 +87,7 @@ fn fuse_asin_part$S(r: $T, z: $T) -> $T {
   return r + r * z * ($T(0.166666724) + z * ($T(0.0749885507) + z * ($T(0.0450013801) + z * ($T(0.0265545422) + z * $T(0.0380850236)))));
 }",
     },
-    // x - x, x/x and x % x: a zero with the sign of x. For infinities all are NaN, and for zero the last two.
+    // x - x, x/x and x % x: a zero with the sign of x. For infinities all are NaN, for zero the last two.
     Helper {
         name: "less_itself",
         needs: &[],
@@ -117,7 +116,7 @@ fn fuse_rem_itself$S(x: $T) -> $T {
   return select(zero, $T(bitcast<f32>(fuse_nan_bits)), (magnitude == $U(0u)) | (magnitude >= $U(0x7f800000u)));
 }",
     },
-    // x·0 and 0/x, which drivers simplify to 0 for any x; and √x·√x, which they simplify to |x|.
+    // x·0 and 0/x, which drivers simplify to 0, and √x·√x, which they simplify to |x|.
     Helper {
         name: "times_zero",
         needs: &["is_finite"],
@@ -145,8 +144,8 @@ fn fuse_squared_root$S(root: $T) -> $T {
   return select(root * root, root, fuse_is_nan$S(root));
 }",
     },
-    // Integers ordered as the floats: the magnitude bits of negative floats are inverted. NaN is above all, also for
-    // `min`, whose keys are inverted as a whole.
+    // Integers ordered as the floats: negative floats have inverted magnitude bits. NaN is above all, also for `min`,
+    // whose keys are inverted as a whole.
     Helper {
         name: "max_key",
         needs: &["is_nan"],
@@ -183,8 +182,8 @@ fn fuse_one_zero$S(x: $T) -> $T {
   return select(x, $T(0.0), (bitcast<$U>(x) << $U(1u)) == $U(0u));
 }",
     },
-    // A number that the compiler cannot know: `opaque` is 0, but only at launch. Drivers may simplify sums of floats as
-    // if they were exact, and then `(a + b) - a` is `b`.
+    // A number hidden from the compiler: `opaque` is 0 only at launch. Drivers may simplify float sums as if exact, and
+    // `(a + b) - a` to `b`.
     Helper {
         name: "hidden",
         needs: &[],
@@ -193,7 +192,7 @@ fn fuse_hidden$S(x: $T, opaque: u32) -> $T {
   return bitcast<$T>(bitcast<$U>(x) ^ $U(opaque));
 }",
     },
-    // The rounding error of the sum `s` of `a` and `b` (Neumaier's variant of Kahan's algorithm, 1974).
+    // Rounding error of the sum `s` of `a` and `b` (Neumaier's variant of Kahan's algorithm, 1974).
     Helper {
         name: "lost",
         needs: &[],
@@ -203,7 +202,7 @@ fn fuse_lost$S(a: $T, b: $T, s: $T) -> $T {
   return (select(b, a, ordered) - s) + select(a, b, ordered);
 }",
     },
-    // The sum with its rounding error; the error is NaN once the sum is infinite.
+    // The sum with its rounding error, which is NaN once the sum is infinite.
     Helper {
         name: "restored",
         needs: &["is_nan"],
@@ -212,7 +211,7 @@ fn fuse_restored$S(sum: $T, lost: $T) -> $T {
   return select(sum + lost, sum, fuse_is_nan$S(lost));
 }",
     },
-    // Composes the high words of 32-bit products from products of 16-bit halves.
+    // High words of 32-bit products, from products of 16-bit halves.
     Helper {
         name: "multiply_high",
         needs: &[],

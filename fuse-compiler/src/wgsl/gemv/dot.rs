@@ -1,7 +1,6 @@
-//! Contractions whose operands are both contiguous in depth: one group of invocations per result.
+//! Contractions whose operands are contiguous in depth: one group of invocations per result.
 //!
-//! The invocations of a group read neighboring vectors of four along the depth; their partial sums are added in
-//! workgroup memory.
+//! Invocations of a group read neighboring vectors of four along the depth; their sums are added in workgroup memory.
 
 use fuse_artifact::{
     Grid, Pass, Uniform,
@@ -20,7 +19,6 @@ use crate::{
     },
 };
 
-/// The pass of a `dot` schedule.
 pub(super) fn dot(group: &Group, contraction: &Contraction, names: &Names, gemv: Gemv) -> Pass {
     let Gemv { columns: outputs, depth_lanes, .. } = gemv;
     let arena = Arena::default();

@@ -1,9 +1,8 @@
 //! Gemvs that read right operands by value.
 //!
-//! Each k-group (`k_groups`) walks down one step of the depth at a time. If steps may be partial, an invocation has one
-//! row and masks depths beyond the end. In whole steps it reads eight depths of four columns once for all its rows,
-//! whose depths it reads in vectors; k-groups are arranged along the columns or along the depth, whichever is
-//! contiguous in the right operands.
+//! Each k-group (`k_groups`) walks down one step of the depth at a time. With partial steps, an invocation has one row
+//! and masks depths beyond the end. In whole steps it reads eight depths of four columns once for all its rows, whose
+//! depths it reads in vectors. K-groups then lie along the axis contiguous in the right operands.
 
 use fuse_artifact::{Pass, schedule::LANES};
 
@@ -21,10 +20,8 @@ use crate::{
     },
 };
 
-/// Names of the row values of the left operand, if it has reductions.
 const ROW: RowNames<'static> = RowNames { prefix: "a_row", lanes: 1 };
 
-/// The pass of a one-row schedule with masked steps.
 pub(super) fn masked(group: &Group, contraction: &Contraction, names: &Names, k_groups: KGroups) -> Pass {
     let lhs = Operand::by_vectors(group, &contraction.lhs, "a", 1);
     let rhs = contraction.rhs.iter().zip(rhs_prefixes(contraction));
@@ -64,7 +61,6 @@ fn zero_outside<'k>(inside: Val<'k>, value: Val<'k>) -> Val<'k> {
     inside.select(value, inside.arena().construct(value.ty(), &[]))
 }
 
-/// Binds `{name}0 …`: vectors of a left operand, in a row from a depth on.
 pub(super) fn read_vectors<'k>(
     shader: &mut Shader<'k>,
     b: &mut Block<'k>,
@@ -77,7 +73,7 @@ pub(super) fn read_vectors<'k>(
     (0..vectors).map(&mut vector).collect()
 }
 
-/// [`read`], for a left operand whose row is known.
+/// [`read`], for a known row of a left operand.
 fn read_in_row<'k>(
     shader: &mut Shader<'k>,
     b: &mut Block<'k>,
@@ -92,7 +88,7 @@ fn read_in_row<'k>(
     rows.value(shader, b, ROW, &place)
 }
 
-/// The pass of a schedule with whole steps; all right operands must have the layout of the k-groups.
+/// The pass of a schedule with whole steps; right operands must have the layout of the k-groups.
 pub(super) fn k_aligned(group: &Group, contraction: &Contraction, names: &Names, k_groups: KGroups) -> Pass {
     let along_depth = k_groups.0.along_depth();
     let lhs = Operand::by_vectors(group, &contraction.lhs, "a", LANES);
@@ -107,7 +103,6 @@ pub(super) fn k_aligned(group: &Group, contraction: &Contraction, names: &Names,
             {
                 let lane_axis = if along_depth { axes.batch } else { axes.batch + 1 };
                 let rhs = Operand { lane_axis, ..Operand::by_vectors(group, rhs, prefix, LANES) };
-                // Vectors of a depth, or of a column.
                 let name = if along_depth { "column" } else { "right" };
                 let mut vectors = vec![];
                 for vector in 0..STEP {

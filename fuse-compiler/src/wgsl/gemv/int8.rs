@@ -1,10 +1,9 @@
-//! Rounds runs of left operands to 8 bits in workgroup memory, and multiplies them with weights as integers, four at a
-//! time.
+//! Rounds runs of left operands to 8 bits in workgroup memory, and multiplies them with weights as integers.
 //!
 //! The 32 depths of a run share a scale, 1/127 of their largest magnitude: a rounded value errs by at most 1/254 of
-//! that magnitude (and half a unit in the last place of `f32`). Sums of integers are exact.
+//! that magnitude (and half a unit in the last place of `f32`). Integer sums are exact.
 //!
-//! A shift and a mask turn codes of weights into bytes; the codes in a word then come from nonadjacent depths. The left
+//! A shift and a mask turn weight codes into bytes; the codes in a word then come from nonadjacent depths. The left
 //! operand's codes are stored in that order ([`depth`]).
 
 use std::ops::Add;
@@ -20,18 +19,16 @@ use crate::{
     },
 };
 
-/// Words of a run's codes.
 const WORDS: u32 = RUN / 4;
 
-/// The smallest magnitude with a normal number as its scale: devices may flush smaller ones to zero.
+/// Smallest magnitude whose scale is a normal number: devices may flush others to zero.
 const SMALLEST: f32 = 127.0 * f32::MIN_POSITIVE;
 
-/// 1.5·2^23: added to a number up to 2^22 in magnitude, it leaves the nearest integer in the lowest bits of the sum, in
-/// two's complement. An integer added to its bits gives the float that is larger by that integer. Conversion
-/// instructions take longer.
+/// 1.5·2^23: added to a number up to 2^22 in magnitude, it leaves the nearest integer in the sum's lowest bits, in
+/// two's complement. An integer added to its bits adds that integer to the float. Conversion instructions take longer.
 const MAGIC: (f32, i32) = (12_582_912.0, 0x4b40_0000);
 
-/// Number of values whose codes are unpacked together: those of a word, or of 24 bits for 3-bit codes.
+/// Values whose codes are unpacked together: those of a word, or of 24 bits for 3-bit codes.
 const fn unit(bits: u32) -> u32 {
     if bits == 3 { 8 } else { 32 / bits }
 }
@@ -42,21 +39,18 @@ const fn depth(bits: u32, word: u32, lane: u32) -> u32 {
     word / words * unit(bits) + word % words + lane * words
 }
 
-/// Runs of the left operand in workgroup memory.
 pub(super) struct Round<'k> {
-    /// Number of runs.
     count: u32,
     /// Codes, in vectors of four words.
     codes: Val<'k>,
-    /// For each run, the scale and the sum of its values.
+    /// Scale and sum of values, by run.
     scales: Val<'k>,
-    /// For each run and operand, the index of the weights' group that contains it.
+    /// The weights' group, by run and operand.
     groups: Vec<Val<'k>>,
-    /// The range of depths.
     pub depths: [Val<'k>; 2],
 }
 
-/// A run of the left operand: vectors of codes, their scale, and the sum of the values.
+/// A run of the left operand: vectors of codes, scale, and sum of values.
 pub(super) struct RoundedRun<'k> {
     words: [Val<'k>; 2],
     scale: Val<'k>,
@@ -64,8 +58,8 @@ pub(super) struct RoundedRun<'k> {
 }
 
 impl<'k> Round<'k> {
-    /// A loop over the depth; each iteration holds some values in workgroup memory, in the order in which weights of
-    /// this many bits are unpacked. With the accumulators of a product they take 10 KiB for 256 invocations.
+    /// Loops over the depth; an iteration holds some values in workgroup memory, in the order in which weights of this
+    /// many bits are unpacked. With a product's accumulators they take 10 KiB for 256 invocations.
     pub(super) fn each(
         shader: &mut Shader<'k>,
         b: &mut Block<'k>,
@@ -73,10 +67,10 @@ impl<'k> Round<'k> {
         invocations: u32,
         body: impl FnOnce(&mut Shader<'k>, &mut Block<'k>, &Self),
     ) {
-        // An invocation rounds one run, but the runs of all 256 and the accumulators of two products would exceed the
-        // workgroup memory that every adapter has.
+        // An invocation rounds one run, but the runs of all 256 and the accumulators of two products would exceed every
+        // adapter's workgroup memory.
         let count = invocations / 2;
-        // The halves of a run are stored apart, so that neighboring invocations read neighboring vectors.
+        // Halves of a run are apart, so that neighboring invocations read neighboring vectors.
         let codes = shader.workgroup_array("a_codes", Ty::vector(Scalar::U32, 4), 2 * count);
         let scales = shader.workgroup_array("a_scales", Ty::vector(Scalar::F32, 2), count);
         let group =
@@ -86,7 +80,7 @@ impl<'k> Round<'k> {
         b.range("held", begin, end, count * RUN, |b, held| {
             let held_end = b.bind("held_end", (held + count * RUN).min(end));
             let round = Self { count, codes, scales, groups, depths: [held, held_end] };
-            // Other invocations may still read the previous values.
+            // Others may still read the previous values.
             b.workgroup_barrier();
             round.fill(shader, b, runs);
             b.workgroup_barrier();
@@ -94,7 +88,6 @@ impl<'k> Round<'k> {
         });
     }
 
-    /// Rounds runs, one per invocation.
     fn fill(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, runs: &Runs<'_, 'k>) {
         let (arena, local) = (shader.arena(), shader.local());
         let [held, held_end] = self.depths;
@@ -131,7 +124,7 @@ impl<'k> Round<'k> {
         });
     }
 
-    /// Binds the position of the run that starts at `k`, and the indices of its groups.
+    /// Binds the position of the run at `k`, and the indices of its groups.
     pub(super) fn locate(&self, b: &mut Block<'k>, runs: &Runs<'_, 'k>, k: Val<'k>) -> (Val<'k>, Vec<Val<'k>>) {
         let run = b.bind("run", (k - self.depths[0]) / RUN);
         let groups = runs.weights.iter().zip(&self.groups);
@@ -139,7 +132,6 @@ impl<'k> Round<'k> {
         (run, groups.collect())
     }
 
-    /// Binds the run at a place.
     pub(super) fn read(&self, b: &mut Block<'k>, run: Val<'k>) -> RoundedRun<'k> {
         let words = [0, 1].map(|half| b.bind(format!("x{half}"), self.codes.at(run + half * self.count)));
         let [scale, sum] =
@@ -148,7 +140,6 @@ impl<'k> Round<'k> {
     }
 }
 
-/// A word of codes of a run's values.
 fn codes<'k>(x: &[Val<'k>], to_codes: Val<'k>, bits: u32, word: u32) -> Val<'k> {
     let arena = to_codes.arena();
     let value = |lane| element(x, depth(bits, word, lane));
@@ -158,7 +149,6 @@ fn codes<'k>(x: &[Val<'k>], to_codes: Val<'k>, bits: u32, word: u32) -> Val<'k> 
 }
 
 impl<'k> RoundedRun<'k> {
-    /// Accumulates the products with a run of weights.
     pub(super) fn add(
         &self,
         b: &mut Block<'k>,
@@ -189,13 +179,13 @@ impl<'k> RoundedRun<'k> {
     }
 }
 
-/// True if words come in pairs that share a shift. Codes of the second word are higher in it, so its products are
-/// multiples of 2^bits. With 4 bits they would be negative bytes.
+/// True if words come in pairs that share a shift. Codes of the second word are higher, so its products are multiples
+/// of 2^bits. With 4 bits they would be negative bytes.
 const fn has_pairs(bits: u32) -> bool {
     bits < 4
 }
 
-/// A word of weight codes as signed bytes: 8-bit codes minus 128, codes of a pair's second word times 2^bits.
+/// Weight codes as signed bytes: 8-bit codes minus 128, codes of a pair's second word times 2^bits.
 fn bytes<'k>(units: &[Val<'k>], bits: u32, word: u32) -> Val<'k> {
     let words = unit(bits) / 4;
     let (unit, first) = (units[(word / words) as usize], word % words * bits);

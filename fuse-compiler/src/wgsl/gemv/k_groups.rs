@@ -1,7 +1,8 @@
-//! Passes with few rows, whose workgroups share the depth: each invocation accumulates four neighboring columns of all
-//! rows, in k-groups that interleave the depth. The k-groups' sums are added in workgroup memory.
+//! Passes with few rows, whose workgroups share the depth.
 //!
-//! More than four rows are processed in bundles, so that workgroups with fewer rows skip the later bundles.
+//! Each invocation accumulates four neighboring columns of all rows, in k-groups that interleave the depth. The
+//! k-groups' sums are added in workgroup memory. More than four rows go in bundles, so that workgroups with fewer rows
+//! skip the later ones.
 
 use std::ops::Range;
 
@@ -21,55 +22,46 @@ use crate::{
     },
 };
 
-/// Rows of a bundle.
 const TOGETHER: u32 = 4;
 
-/// The accumulators by product and row, of four columns each.
+/// Accumulators of four columns, by product and row.
 pub(super) type Sums<'k> = Vec<Vec<Val<'k>>>;
 
-/// The layout of a workgroup's invocations: a k-group shares four columns.
+/// A workgroup's layout: a k-group shares four columns.
 #[derive(Clone, Copy)]
 pub(super) struct KGroups(pub Gemv);
 
-/// The work of an invocation.
 pub(super) struct Place<'k> {
     pub axes: Axes<'k>,
     batch: Val<'k>,
-    /// The row, if there is only one.
     row: Option<Val<'k>>,
-    /// The first of its four columns, clamped.
+    /// First of its four columns, clamped.
     pub column: Val<'k>,
-    /// True if the columns exist; otherwise they repeat the last ones.
+    /// True if the columns exist, instead of repeating the last ones.
     stores: Val<'k>,
-    /// Index of its four columns in the workgroup, and of its k-group.
+    /// Index of its columns in the workgroup, and of its k-group.
     lane: Val<'k>,
     pub k_group: Val<'k>,
-    /// The workgroup's range of depths.
     pub depths: [Val<'k>; 2],
 }
 
 impl KGroups {
-    /// K-groups of a workgroup.
     pub(super) const fn count(&self) -> u32 {
         self.0.depth_lanes
     }
 
-    /// Invocations of a workgroup.
     pub(super) const fn invocations(&self) -> u32 {
         self.0.across() * self.count()
     }
 
-    /// The most rows of an invocation.
     pub(super) const fn rows(&self) -> u32 {
         self.0.rows()
     }
 
-    /// True if several workgroups share the depth.
     const fn is_split(&self) -> bool {
         self.0.is_split()
     }
 
-    /// Declares the accumulators of all products and rows.
     pub(super) fn declare_sums<'k>(&self, b: &mut Block<'k>, axes: &Axes<'k>, ty: Ty) -> Sums<'k> {
         let zero = axes.rows.arena().construct(ty, &[]);
         let mut of_product = |suffix: &String| match self.rows() {
@@ -79,7 +71,6 @@ impl KGroups {
         axes.product_suffixes().iter().map(&mut of_product).collect()
     }
 
-    /// The index of an invocation's row, clamped.
     pub(super) fn row<'k>(&self, place: &Place<'k>, row: u32) -> Val<'k> {
         let number = place.column.arena().u32(row);
         match place.row {
@@ -89,7 +80,6 @@ impl KGroups {
         }
     }
 
-    /// Adds statements for each bundle of rows that exists.
     pub(super) fn bundles<'k>(
         &self,
         b: &mut Block<'k>,
@@ -103,7 +93,6 @@ impl KGroups {
         }
     }
 
-    /// Builds the pass: `products` declares an invocation's accumulators and adds the products of its k-group's depths.
     pub(super) fn pass(
         &self,
         group: &Group,
@@ -140,7 +129,6 @@ impl KGroups {
         shader.finish(grid, self.invocations())
     }
 
-    /// Binds the columns, batch and part of the depth of this workgroup and invocation.
     fn locate<'k>(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, axes: Axes<'k>) -> Place<'k> {
         let id = grid::workgroups(shader, b);
         let (local, across) = (shader.local(), self.0.across());
@@ -174,17 +162,15 @@ impl KGroups {
         Place { axes, batch, row: None, column, stores, lane, k_group, depths }
     }
 
-    /// Number of k-groups with space in workgroup memory: the others add their sums to these.
+    /// K-groups with space in workgroup memory: the others add their sums to these.
     const fn half(&self) -> u32 {
         self.count() / 2
     }
 
-    /// Entries of a row's sums in workgroup memory.
     const fn places(&self) -> u32 {
         self.0.across() * self.half()
     }
 
-    /// Sums over the k-groups for some rows, and stores the results.
     fn finish<'k>(
         &self,
         b: &mut Block<'k>,
@@ -199,7 +185,6 @@ impl KGroups {
             false => (place.lane, self.0.across()),
         };
         let bind_place = |b: &mut Block<'k>, k_group: Val<'k>| b.bind("place", of_lane + k_group * next);
-        // By product and row: the accumulators, and the row's first entry in workgroup memory.
         let each = || {
             partials.iter().zip(sums).flat_map(|(&partial, sums)| {
                 bundle.clone().map(move |row| (partial, sums[row as usize], (row - bundle.start) * places))

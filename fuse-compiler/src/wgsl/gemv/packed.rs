@@ -1,10 +1,10 @@
-//! Gemvs that read right operands by whole words of quantized weights: each step of a k-group (`k_groups`) is a run.
+//! Gemvs that read right operands by whole words of quantized weights; each step of a k-group (`k_groups`) is a run.
 //!
-//! A run is 32 depths of the left operand, in registers, and the weights at these depths, which share a scale. For one
-//! row the scale is applied once: `Σ x·(q·s + o) = s·Σ x·(q - c) + (o + c·s)·Σ x`, where `c` is the middle code, the 0
-//! of symmetric schemes. Several rows share dequantized weights.
+//! A run is 32 depths of the left operand, in registers, and their weights, which share a scale. For one row it is
+//! applied once: `Σ x·(q·s + o) = s·Σ x·(q - c) + (o + c·s)·Σ x`, where `c` is the middle code, the 0 of symmetric
+//! schemes. Several rows share dequantized weights.
 //!
-//! The left operand is used as it is in memory, or rounded to 8 bits (`int8`).
+//! The left operand is used as stored, or rounded to 8 bits (`int8`).
 
 use fuse_artifact::{
     Pass,
@@ -28,13 +28,12 @@ use crate::{
     },
 };
 
-/// Depths of a run in registers at a time, if several rows share dequantized weights.
+/// Depths in registers at a time, if rows share dequantized weights.
 const CHUNK: u32 = 4;
 
-/// The exponent bits of a float: all set in infinities and NaN.
+/// Exponent bits of a float, all set in infinities and NaN.
 const EXPONENT: u32 = 0x7f80_0000;
 
-/// The pass of a `packed` schedule, or, if the left operand is rounded to 8 bits, of an `int8` one.
 pub(super) fn packed(group: &Group, contraction: &Contraction, names: &Names, k_groups: KGroups) -> Pass {
     let int8 = matches!(k_groups.0.rhs, GemvRhs::Int8 { .. });
     debug_assert!(!int8 || k_groups.rows() == 1, "rows of 8 bits have workgroups of their own");
@@ -57,7 +56,7 @@ pub(super) fn packed(group: &Group, contraction: &Contraction, names: &Names, k_
 }
 
 impl<'k> Runs<'_, 'k> {
-    /// Accumulates the left operand times the columns: k-groups interleave the runs.
+    /// Accumulates products: k-groups interleave the runs.
     fn multiply(&self, shader: &mut Shader<'k>, b: &mut Block<'k>) {
         self.each(b, self.place.depths, |b, k| {
             let mut groups = vec![];
@@ -73,7 +72,7 @@ impl<'k> Runs<'_, 'k> {
         });
     }
 
-    /// As [`multiply`](Self::multiply), with the left operand rounded to 8 bits.
+    /// As [`multiply`](Self::multiply), with an 8-bit left operand.
     fn multiply_rounded(&self, shader: &mut Shader<'k>, b: &mut Block<'k>) {
         Round::each(shader, b, self, self.k_groups.invocations(), |shader, b, round| {
             self.each(b, round.depths, |b, k| {
@@ -90,9 +89,9 @@ impl<'k> Runs<'_, 'k> {
         });
     }
 
-    /// Sums centered codes and applies the scale once. A large activation at a weight of 0 then adds nothing;
-    /// uncentered, its code and the offset would cancel and lose the digits of the others. Four sums are interleaved,
-    /// for asymmetric schemes, whose 0 is elsewhere.
+    /// Sums centered codes and applies the scale once. Uncentered, a large activation at a weight of 0 would lose the
+    /// others' digits, since its code and the offset cancel. Four interleaved sums serve asymmetric schemes, whose 0 is
+    /// elsewhere.
     fn add_row(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, k: Val<'k>, runs: Vec<Run<'k>>) {
         let x = self.read_vectors(shader, b, 0, k, RUN / LANES);
         let x_sums = b.bind("x_sums", ((x[0] + x[1]) + (x[2] + x[3])) + ((x[4] + x[5]) + (x[6] + x[7])));
@@ -119,7 +118,6 @@ impl<'k> Runs<'_, 'k> {
         }
     }
 
-    /// Dequantizes values once for all rows, some depths at a time.
     fn add_rows(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, k: Val<'k>, mut runs: Vec<Run<'k>>) {
         let columns = &self.columns;
         let scales: Vec<_> =
@@ -177,7 +175,6 @@ impl<'k> Runs<'_, 'k> {
         });
     }
 
-    /// Accumulates the products of a chunk of a column.
     fn add_chunk(
         &self,
         shader: &mut Shader<'k>,

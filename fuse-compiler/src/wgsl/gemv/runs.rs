@@ -15,17 +15,15 @@ use crate::{
     },
 };
 
-/// One column of an invocation, or its four neighboring ones.
+/// One column of an invocation, or its four neighbors.
 pub(super) struct Column<'a, 'k> {
     pub(super) weights: WeightColumn<'a, 'k>,
-    /// Index of its product.
     pub(super) product: usize,
-    /// Its lane in the accumulator, unless it is all four columns.
+    /// Its accumulator lane, unless it is all four.
     pub(super) lane: Option<u32>,
 }
 
 impl<'a, 'k> Column<'a, 'k> {
-    /// The columns of an invocation.
     pub(super) fn all(
         shader: &mut Shader<'k>,
         b: &mut Block<'k>,
@@ -47,14 +45,12 @@ impl<'a, 'k> Column<'a, 'k> {
         columns
     }
 
-    /// Its accumulator of a row.
     pub(super) fn sum(&self, sums: &Sums<'k>, row: u32) -> Val<'k> {
         let sum = sums[self.product][row as usize];
         self.lane.map_or(sum, |lane| sum.at(lane))
     }
 }
 
-/// The operands of a gemv, read in runs.
 pub(super) struct Runs<'a, 'k> {
     pub(super) lhs: Operand<'a>,
     pub(super) place: &'a Place<'k>,
@@ -65,7 +61,6 @@ pub(super) struct Runs<'a, 'k> {
 }
 
 impl<'k> Runs<'_, 'k> {
-    /// A loop over a k-group's runs in a range of depths.
     pub(super) fn each(
         &self,
         b: &mut Block<'k>,
@@ -75,7 +70,7 @@ impl<'k> Runs<'_, 'k> {
         b.unrollable("k", begin + self.place.k_group * RUN, end, self.k_groups.count() * RUN, body);
     }
 
-    /// Loads the runs of all columns from a depth on; `groups` has the index of the group for each product.
+    /// Loads the runs of all columns; `groups` has an index per product.
     pub(super) fn load(
         &self,
         shader: &mut Shader<'k>,
@@ -86,7 +81,6 @@ impl<'k> Runs<'_, 'k> {
         self.columns.iter().map(|column| column.weights.load_run(shader, b, k, groups[column.product])).collect()
     }
 
-    /// Binds `x0 …`, vectors of values of a row from a depth on.
     pub(super) fn read_vectors(
         &self,
         shader: &mut Shader<'k>,

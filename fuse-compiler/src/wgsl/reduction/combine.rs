@@ -1,7 +1,7 @@
-//! Merges states across the invocations that share a row; every invocation gets the result.
+//! Merges states across the invocations of a row; each gets the result.
 //!
-//! Invocations of a subgroup exchange states directly if the schedule uses subgroups. Otherwise states are merged in
-//! workgroup memory: those of a workgroup's subgroups, or those of all its invocations as a tree.
+//! Subgroups exchange states directly if the schedule uses them. Otherwise workgroup memory merges those of a
+//! workgroup's subgroups, or of all invocations as a tree.
 
 use fuse_artifact::schedule::ReductionOrder;
 
@@ -15,17 +15,15 @@ use crate::{
     wgsl::shader::Shader,
 };
 
-/// Workgroup memory that every WebGPU adapter has, in bytes.
+/// Workgroup memory of every WebGPU adapter, in bytes.
 const WORKGROUP_BYTES: u32 = 16 * 1024;
 
-/// A state with this invocation's words.
 pub(super) struct Partial<'k> {
     pub state: ReductionState,
     pub words: Vec<Val<'k>>,
 }
 
 impl<'k> ReductionKernel<'_, 'k> {
-    /// Merges the states of all invocations of a row; names of results start with `tag`.
     pub(super) fn combine(&mut self, b: &mut Block<'k>, partials: Vec<Partial<'k>>, tag: &str) -> Vec<Vec<Val<'k>>> {
         let schedule = self.frame.schedule;
         if schedule.invocations == 1 {
@@ -63,13 +61,11 @@ impl<'k> ReductionKernel<'_, 'k> {
         results
     }
 
-    /// Entries of an array in workgroup memory.
     fn entries(&self) -> u32 {
         let workgroup = self.frame.schedule.workgroup();
         workgroup.div_ceil(self.frame.schedule.subgroups().unwrap_or(1))
     }
 
-    /// The number of arrays that fit.
     fn capacity(&self) -> usize {
         (WORKGROUP_BYTES / (self.entries() * 4 * self.frame.row_lanes())).max(2) as usize
     }
@@ -83,7 +79,6 @@ impl<'k> ReductionKernel<'_, 'k> {
         self.slots_in_use
     }
 
-    /// Merges rows inside subgroups.
     fn shuffle(&self, b: &mut Block<'k>, partial: &Partial<'k>, tag: &str) -> Vec<Val<'k>> {
         let mut words = partial.words.clone();
         let mut distance = self.frame.schedule.invocations / 2;
@@ -100,7 +95,7 @@ impl<'k> ReductionKernel<'_, 'k> {
         words
     }
 
-    /// Merges one row per workgroup: in subgroups first, then over subgroups, in each of them.
+    /// Merges one row per workgroup: in subgroups, then over them, in each.
     fn across_subgroups(
         &self,
         b: &mut Block<'k>,
@@ -134,7 +129,6 @@ impl<'k> ReductionKernel<'_, 'k> {
         results.map(|((i, partial), words)| partial.state.of_subgroup(b, words, &format!("{tag}{i}_all"))).collect()
     }
 
-    /// Merges in workgroup memory as a tree, for any number of invocations per row.
     fn tree(&self, b: &mut Block<'k>, chunk: &[(usize, Partial<'k>)], slots: &[usize], tag: &str) -> Vec<Vec<Val<'k>>> {
         let schedule = self.frame.schedule;
         let (local, lane) = (self.shader.local(), self.at.lane);
@@ -172,7 +166,6 @@ impl<'k> ReductionKernel<'_, 'k> {
         results
     }
 
-    /// The words of a state in workgroup memory.
     fn read_shared(&self, partial: &Partial<'k>, slot: usize, at: Val<'k>) -> Vec<Val<'k>> {
         let words = partial.state.words().into_iter().zip(&self.shared[slot..]);
         words.map(|(dtype, shared)| from_bits(dtype, shared.at(at))).collect()
@@ -185,7 +178,6 @@ impl<'k> ReductionKernel<'_, 'k> {
     }
 }
 
-/// Merges the state `words` into the variables `totals`.
 pub(in crate::wgsl) fn merge_into<'k>(b: &mut Block<'k>, state: ReductionState, totals: &[Val<'k>], words: &[Val<'k>]) {
     let merged = state.merge(totals, words);
     if let [only] = merged[..] {
@@ -200,14 +192,13 @@ pub(in crate::wgsl) fn merge_into<'k>(b: &mut Block<'k>, state: ReductionState, 
     }
 }
 
-/// Binds a zero that the driver's compiler cannot know, because it cannot rule out rows of the largest length.
+/// Binds a zero hidden from the driver's compiler, which cannot rule out rows of the largest length.
 pub(in crate::wgsl) fn bind_opaque<'k>(b: &mut Block<'k>, row_length: Val<'k>) -> Val<'k> {
     let [zero, one] = [0, 1].map(|value| row_length.arena().u32(value));
     b.bind("opaque", row_length.eq(u32::MAX).select(one, zero))
 }
 
-/// Adds `word` to the variable `total`, and the rounding error to `lost`; `opaque` is a zero that the driver's compiler
-/// cannot know.
+/// Adds `word` to `total`, and the rounding error to `lost`; `opaque` is a zero hidden from the driver's compiler.
 pub(in crate::wgsl) fn add_exactly<'k>(
     shader: &mut Shader<'k>,
     b: &mut Block<'k>,

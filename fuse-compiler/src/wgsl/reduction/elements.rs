@@ -19,20 +19,15 @@ use crate::{
     },
 };
 
-/// Values by their index in the body.
 pub(super) type Values<'k> = BTreeMap<ValueId, Val<'k>>;
 
-/// The work of a stage on the elements of a row.
 pub(super) struct Work {
-    /// The reductions that it prepares.
     pub reductions: Vec<ValueId>,
-    /// The stores of elements.
     pub stores: Vec<usize>,
 }
 
-/// A load's worth of elements of an invocation.
+/// An invocation's elements of one load.
 pub(super) struct Slot<'k> {
-    /// Index of its first element in the row.
     pub(super) index: Val<'k>,
     pub(super) element: Element<'k>,
     /// The condition that it exists; `None` if it always does.
@@ -40,15 +35,15 @@ pub(super) struct Slot<'k> {
 }
 
 impl<'k> ReductionKernel<'_, 'k> {
-    /// Elements per load, and from one invocation's load to its next.
+    /// Elements per load, and between an invocation's loads.
     pub(super) fn strides(&self) -> [u32; 2] {
         let schedule = self.frame.schedule;
         let unit = if schedule.is_columns() { 1 } else { schedule.lanes };
         [unit, unit * schedule.invocations]
     }
 
-    /// This invocation's slots from the element `first` on. For a held row, all may be outside; for a chunk of a row,
-    /// the first one exists.
+    /// This invocation's slots from the element `first` on. All may be outside a held row; a chunk has at least the
+    /// first.
     pub(super) fn slots(&mut self, b: &mut Block<'k>, first: Val<'k>, held: bool) -> Vec<Slot<'k>> {
         let [_, step] = self.strides();
         (0..self.frame.schedule.slots())
@@ -61,7 +56,6 @@ impl<'k> ReductionKernel<'_, 'k> {
             .collect()
     }
 
-    /// Binds the coordinates of the element with this index.
     pub(super) fn element(&mut self, b: &mut Block<'k>, index: Val<'k>, n: u32) -> Element<'k> {
         let [kept, reduced] = self.frame.schedule.axes;
         let mut coordinates = vec![];
@@ -77,7 +71,6 @@ impl<'k> ReductionKernel<'_, 'k> {
         Element { coordinates }
     }
 
-    /// The element values that work needs, in order, without those in `known`.
     pub(super) fn element_values(&self, work: &Work, known: &Values<'k>) -> Vec<ValueId> {
         let frame = self.frame;
         let reduced = work.reductions.iter().map(|&r| frame.reduced(r));
@@ -92,7 +85,7 @@ impl<'k> ReductionKernel<'_, 'k> {
         found.into_iter().collect()
     }
 
-    /// Issues the plain loads among `values` for all slots before any use.
+    /// Issues the plain loads of all slots before any use.
     pub(super) fn loads(
         &mut self,
         b: &mut Block<'k>,
@@ -107,7 +100,7 @@ impl<'k> ReductionKernel<'_, 'k> {
         }
     }
 
-    /// Computes values of a slot; loads of a slot that may not exist become variables.
+    /// Computes a slot's values; loads of a slot that may not exist become variables.
     fn compute(&mut self, b: &mut Block<'k>, values: &[ValueId], n: usize, slot: &Slot<'k>, known: &mut Values<'k>) {
         let frame = self.frame;
         let lanes = frame.element_lanes();
@@ -130,7 +123,6 @@ impl<'k> ReductionKernel<'_, 'k> {
         }
     }
 
-    /// Computes and stores a stage's values of the slots; returns the words of their state for each reduction.
     pub(super) fn process(
         &mut self,
         b: &mut Block<'k>,
@@ -170,7 +162,6 @@ impl<'k> ReductionKernel<'_, 'k> {
         states
     }
 
-    /// Stores values of a slot, where it exists.
     fn element_stores(&mut self, b: &mut Block<'k>, work: &Work, slot: &Slot<'k>, known: &Values<'k>) {
         if work.stores.is_empty() {
             return;
@@ -187,13 +178,12 @@ impl<'k> ReductionKernel<'_, 'k> {
         });
     }
 
-    /// This invocation's state of a reduction, of the width of row values.
+    /// This invocation's state of a reduction, as wide as row values.
     pub(super) fn folded(&self, b: &mut Block<'k>, reduction: ValueId, words: Vec<Val<'k>>) -> Partial<'k> {
         let state = self.frame.state(reduction);
         Partial { state, words: self.fold_lanes(b, state, words, reduction) }
     }
 
-    /// Merges the state of a row's four lanes.
     pub(super) fn fold_lanes(
         &self,
         b: &mut Block<'k>,
@@ -208,7 +198,7 @@ impl<'k> ReductionKernel<'_, 'k> {
     }
 }
 
-/// A value as an operand of this width: an element value, or a row value broadcast.
+/// A value as an operand of this width: an element value, or a broadcast row value.
 pub(super) fn operand<'k>(
     arena: &'k Arena,
     frame: &Frame<'_>,

@@ -1,7 +1,7 @@
 //! Coordinates and offsets of a reduction's loads and stores.
 //!
-//! A site is the row (one value per kept index) or an element of it. Kept coordinates are named `k0 …`. `base…` is the
-//! offset at the row's first element of an access that moves along the row.
+//! A site is the row (one value per kept index, coordinates `k0 …`) or an element of it. `base…` is an access's offset
+//! at the row's first element, if it moves along the row.
 
 use fuse_artifact::{
     Slot, Uniform,
@@ -24,18 +24,15 @@ use crate::{
     },
 };
 
-/// A group with a schedule.
 pub(super) struct Frame<'a> {
     pub group: &'a Group,
     pub schedule: Reduction,
-    /// Kept axes of the group.
     pub kept: usize,
     pub levels: Vec<Level>,
 }
 
-/// An element of a row.
 pub(super) struct Element<'k> {
-    /// Its coordinates along the reduced axes of the kernel; those of the first lane.
+    /// Coordinates along the kernel's reduced axes, of the first lane.
     pub coordinates: Vec<Val<'k>>,
 }
 
@@ -54,27 +51,22 @@ impl<'a> Frame<'a> {
         access.expect("every store of a reduction has an access")
     }
 
-    /// The access of the store with index `n`.
     pub(super) fn store_access(&self, n: usize) -> u16 {
         (self.group.accesses.len() + n) as u16
     }
 
-    /// True if an access moves along the row.
     fn is_per_element(&self, access: &KernelAccess) -> bool {
         access.access.axes[self.kept..].iter().any(Option::is_some)
     }
 
-    /// True if a store has a value for each element of a row.
     pub(super) fn stores_elements(&self, n: usize) -> bool {
         self.levels[self.group.stores[n].value].per_element || self.is_per_element(self.access(self.store_access(n)))
     }
 
-    /// The width of element values.
     pub(super) const fn element_lanes(&self) -> u32 {
         self.schedule.lanes
     }
 
-    /// The width of row values.
     pub(super) const fn row_lanes(&self) -> u32 {
         match self.schedule.order {
             ReductionOrder::Rows { .. } => 1,
@@ -82,7 +74,6 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// The kernel's axis along which lanes lie.
     fn lane_axis(&self) -> u8 {
         let [kept, reduced] = self.schedule.axes;
         match self.schedule.order {
@@ -91,7 +82,6 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// The movement of an access along the lanes.
     fn along_lanes(&self, access: &KernelAccess) -> Along {
         match self.schedule.order {
             ReductionOrder::Rows { .. } => along(access, self.group.shape.len() - 1),
@@ -101,7 +91,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// Vector width of a buffer: that of the widest load or store that is contiguous along the lanes.
+    /// Vector width of a buffer: that of its widest load or store contiguous along the lanes.
     fn buffer_lanes(&self, slot: Slot) -> u32 {
         let whole = |access: &KernelAccess, kinds: &[Along]| {
             let seen_in_lanes = self.schedule.is_columns() || self.is_per_element(access);
@@ -114,19 +104,17 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// A site where bodies are computed: the row, or an element of it.
+/// Where bodies are computed: the row, or an element of it.
 #[derive(Clone, Copy)]
 pub(super) struct Site<'f, 'k> {
     pub frame: &'f Frame<'f>,
     pub at: &'f Invocation<'k>,
-    /// The element; the row itself if `None`.
+    /// The element; the row if `None`.
     pub element: Option<&'f Element<'k>>,
-    /// True if only the first lane's value is needed.
     pub single: bool,
 }
 
 impl<'k> Site<'_, 'k> {
-    /// The width of values at this site.
     pub(super) fn lanes(&self) -> u32 {
         match self.element {
             _ if self.single => 1,
@@ -135,7 +123,6 @@ impl<'k> Site<'_, 'k> {
         }
     }
 
-    /// An offset moved by a coordinate along an axis of the kernel.
     fn advance(&self, shader: &mut Shader<'k>, index: u16, axis: u8, offset: Val<'k>, coordinate: Val<'k>) -> Val<'k> {
         let frame = self.frame;
         if frame.schedule.lanes > 1 && axis == frame.lane_axis() {
@@ -148,7 +135,6 @@ impl<'k> Site<'_, 'k> {
         offset + coordinate * shader.uniform(Uniform::Stride { access: index, axis })
     }
 
-    /// The offset of an access at the row's first element.
     pub(super) fn row_offset(&self, shader: &mut Shader<'k>, index: u16) -> Val<'k> {
         let frame = self.frame;
         let mut offset = shader.uniform(Uniform::Offset { access: index });
@@ -160,7 +146,6 @@ impl<'k> Site<'_, 'k> {
         offset
     }
 
-    /// The offset of an access here.
     fn offset(&self, shader: &mut Shader<'k>, index: u16) -> Val<'k> {
         let Some(element) = self.element else { return self.row_offset(shader, index) };
         let mut offset = self.at.bases[&index];
@@ -172,7 +157,6 @@ impl<'k> Site<'_, 'k> {
         offset
     }
 
-    /// Writes the value of a store here.
     pub(super) fn store(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, n: usize, value: Val<'k>) {
         let frame = self.frame;
         let store = &frame.group.stores[n];
@@ -185,7 +169,7 @@ impl<'k> Site<'_, 'k> {
         match (width, buffer_lanes) {
             (1, _) => b.set(buffer.at(offset), stored),
             (_, 1) => {
-                // Vector components in memory must not be written one by one: that may rewrite their neighbors.
+                // Vector components in memory must not be written singly: that may rewrite their neighbors.
                 let stride = shader.uniform(Uniform::Stride { access: index, axis: frame.lane_axis() });
                 let stored = b.bind(format!("stored{n}"), stored);
                 let at = b.bind(format!("at{n}"), offset);
@@ -225,7 +209,7 @@ impl<'k> ElementContext<'k> for Site<'_, 'k> {
     }
 
     fn coordinate(&self, _: &mut Shader<'k>, axis: u8) -> Val<'k> {
-        // The domain is fixed if coordinates are values: its axes are the kernel's, aligned at the end of each part.
+        // The domain is fixed: its axes are the kernel's, aligned at the end of each part.
         let [kept, _] = self.frame.schedule.axes;
         let axis = usize::from(axis);
         let (kernel_axis, first) = match axis.checked_sub(self.frame.kept) {
@@ -246,7 +230,6 @@ impl<'k> ElementContext<'k> for Site<'_, 'k> {
     }
 }
 
-/// True if a value is read from memory.
 pub(super) fn is_load(op: &ValueOp) -> bool {
     !op.accesses().is_empty()
 }

@@ -1,10 +1,8 @@
-//! The walk of a scatter-add: visits, in order, the elements of a row that contribute to some kept index of the
-//! workgroup.
+//! The walk of a scatter-add: visits a row's elements that contribute to some kept index of the workgroup.
 //!
-//! A workgroup scans the indices a chunk at a time: it marks those in the range of its coordinates, with a bit each,
-//! and sets a bit for each nonempty word of marks. Then every invocation visits all marked elements; one that does not
-//! contribute to its own indices adds 0. So all sums are in the order of the row, independent of the order of marking,
-//! and have the same bits every time.
+//! A workgroup scans indices in chunks: it marks those in its range with a bit each, and sets a bit for each nonempty
+//! word of marks. Then every invocation visits all marked elements; one that does not contribute to its own indices
+//! adds 0. So sums follow the order of the row, not of marking, and have the same bits every time.
 
 use std::collections::BTreeSet;
 
@@ -24,11 +22,9 @@ use crate::{
     wgsl::expr::{literal, operation},
 };
 
-/// Marks per word.
 const BITS: u32 = u32::BITS;
 
 impl<'k> ReductionKernel<'_, 'k> {
-    /// Builds the walk; `round` adds the statements of each iteration, for its elements.
     pub(super) fn scattered(
         &mut self,
         b: &mut Block<'k>,
@@ -79,7 +75,6 @@ impl<'k> ReductionKernel<'_, 'k> {
         });
     }
 
-    /// Binds `first_place` and `last_place`, the range of the workgroup's coordinates along the axis.
     fn bind_range(&mut self, b: &mut Block<'k>, axis: u8) -> [Val<'k>; 2] {
         let count = self.shader.uniform(Uniform::Count);
         let extent = self.shader.uniform(Uniform::Extent { axis });
@@ -93,7 +88,7 @@ impl<'k> ReductionKernel<'_, 'k> {
         let [first, last] = if axis == 0 {
             [first_at, last_at].map(|at| at.convert(Scalar::I32))
         } else {
-            // Several outer coordinates, on which indices may depend: any element may contribute.
+            // With several outer coordinates, on which indices may depend, any element may contribute.
             let whole = b.bind("whole", (first_at / extent).ne(last_at / extent));
             let [first, last, extent] = [first_at % extent, last_at % extent, extent].map(|at| at.convert(Scalar::I32));
             [whole.select(0u32.into_val(first), first), whole.select(extent - 1, last)]
@@ -101,7 +96,6 @@ impl<'k> ReductionKernel<'_, 'k> {
         [b.bind("first_place", first), b.bind("last_place", last)]
     }
 
-    /// Computes the indices of an element.
     fn integers(&mut self, b: &mut Block<'k>, indices: &[ValueId], at: Val<'k>) -> Vec<Val<'k>> {
         let frame = self.frame;
         let element = self.element(b, at, 0);
@@ -112,7 +106,7 @@ impl<'k> ReductionKernel<'_, 'k> {
             }
         }
         let arena = self.shader.arena();
-        // The lanes of a vector are along the axis or inside it, so all have the same indices.
+        // Lanes are along or inside the axis, so all have the same indices.
         let row_values = &self.row_values;
         let known = |values: &Values<'k>, x: ValueId| match (&frame.body().values[x], values.get(&x)) {
             (Value { op: ValueOp::Literal(number), dtype }, _) => literal(arena, *number, *dtype, 1),

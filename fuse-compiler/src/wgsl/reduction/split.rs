@@ -1,4 +1,4 @@
-//! Split rows: several workgroups share them through states in the scratch buffer.
+//! Split rows: workgroups share them through states in the scratch buffer.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,6 @@ use crate::{
 };
 
 impl<'k> ReductionKernel<'_, 'k> {
-    /// A word of a part of this row in the scratch buffer.
     fn scratch_word(&mut self, word: u32, part: Val<'k>) -> Val<'k> {
         let lanes = self.frame.row_lanes();
         // The last pass only reads.
@@ -25,7 +24,6 @@ impl<'k> ReductionKernel<'_, 'k> {
         scratch.at(((self.shader.u32(word) * splits + part) * count + self.at.row) / lanes)
     }
 
-    /// Writes the states of this workgroup's part of the row.
     pub(super) fn write_scratch(&mut self, b: &mut Block<'k>, reductions: &[ValueId], words: &[Vec<Val<'k>>]) {
         let guard = self.guard(&[self.at.lane.eq(0)]);
         let part = self.at.part.expect("a pass that writes states has a part of the row");
@@ -40,7 +38,6 @@ impl<'k> ReductionKernel<'_, 'k> {
         });
     }
 
-    /// Merges the states of all parts of the row, for reductions of earlier passes that this one uses.
     pub(super) fn combine_scratch(&mut self, b: &mut Block<'k>, used: &BTreeSet<ValueId>) {
         let Part::Stage(stage) = self.part else { return };
         let frame = self.frame;

@@ -16,11 +16,10 @@ use crate::{
     wgsl::expr::operation,
 };
 
-/// Invocations per row from which registers are too few to load the inputs of later stages early.
+/// Invocations per row from which registers are too few to load later stages' inputs early.
 const CROWDED: u32 = 512;
 
 impl<'k> ReductionKernel<'_, 'k> {
-    /// Computes row values, in order.
     pub(super) fn compute_row_values(&mut self, b: &mut Block<'k>, values: &[ValueId]) {
         let frame = self.frame;
         let lanes = frame.row_lanes();
@@ -38,7 +37,6 @@ impl<'k> ReductionKernel<'_, 'k> {
         }
     }
 
-    /// Binds the results of reductions from their merged words.
     pub(super) fn bind_reduced(&mut self, b: &mut Block<'k>, reductions: &[ValueId], words: &[Vec<Val<'k>>]) {
         for (&reduction, words) in reductions.iter().zip(words) {
             let value = self.frame.state(reduction).value(&mut self.shader.helpers, words);
@@ -46,7 +44,6 @@ impl<'k> ReductionKernel<'_, 'k> {
         }
     }
 
-    /// Stores row values, once per row.
     pub(super) fn row_stores(&mut self, b: &mut Block<'k>) {
         let frame = self.frame;
         let stores: Vec<usize> = (0..frame.group.stores.len()).filter(|&n| !frame.stores_elements(n)).collect();
@@ -73,7 +70,7 @@ impl<'k> ReductionKernel<'_, 'k> {
         });
     }
 
-    /// A stage's work on elements, and the results of the reductions that it finishes.
+    /// A stage's work on elements, and the reductions that it finishes.
     pub(super) fn stage(&mut self, b: &mut Block<'k>, stage: usize, used: &BTreeSet<ValueId>) {
         let frame = self.frame;
         let work = Work {
@@ -95,7 +92,6 @@ impl<'k> ReductionKernel<'_, 'k> {
         }
     }
 
-    /// A stage of a schedule that holds its rows.
     fn held(&mut self, b: &mut Block<'k>, stage: usize, work: &Work, used: &BTreeSet<ValueId>) -> Vec<Partial<'k>> {
         let [unit, _] = self.strides();
         let slots = match std::mem::take(&mut self.slots) {
@@ -116,7 +112,6 @@ impl<'k> ReductionKernel<'_, 'k> {
         work.reductions.iter().zip(states).map(|(&reduction, words)| self.folded(b, reduction, words)).collect()
     }
 
-    /// A stage of a schedule that reads its rows again.
     fn streamed(&mut self, b: &mut Block<'k>, work: &Work) -> Vec<Partial<'k>> {
         let frame = self.frame;
         let running = self.declare_running(b, work);
@@ -141,14 +136,13 @@ impl<'k> ReductionKernel<'_, 'k> {
         self.taken_in(b, work, &running)
     }
 
-    /// Declares the running states of reductions in a loop over a row, initialized to the neutral element.
     fn declare_running(&mut self, b: &mut Block<'k>, work: &Work) -> Vec<Running<'k>> {
         let frame = self.frame;
         let lanes = frame.element_lanes();
         let mut all = vec![];
         for &reduction in &work.reductions {
             let state = frame.state(reduction);
-            // The lanes of a row's sum are added first: tracking a rounding error costs more than an addition.
+            // Lanes of a row's sum are added first: tracking a rounding error costs more than an addition.
             let lanes = if state.is_float_sum() { frame.row_lanes() } else { lanes };
             let neutral = state.neutral(self.shader.arena(), lanes);
             let words =
@@ -164,7 +158,6 @@ impl<'k> ReductionKernel<'_, 'k> {
         all
     }
 
-    /// An iteration: the stage's work on its slots, whose states are merged into the running ones.
     fn take_in(&mut self, b: &mut Block<'k>, work: &Work, slots: &[Slot<'k>], running: &[Running<'k>]) {
         let frame = self.frame;
         let mut known = vec![Values::new(); slots.len()];
@@ -184,7 +177,6 @@ impl<'k> ReductionKernel<'_, 'k> {
         }
     }
 
-    /// The running states after the last iteration.
     fn taken_in(&mut self, b: &mut Block<'k>, work: &Work, running: &[Running<'k>]) -> Vec<Partial<'k>> {
         let mut partials = vec![];
         for (&reduction, Running { words, lost }) in work.reductions.iter().zip(running) {
@@ -201,7 +193,6 @@ impl<'k> ReductionKernel<'_, 'k> {
     }
 }
 
-/// The variables of a reduction's running state.
 struct Running<'k> {
     words: Vec<Val<'k>>,
     /// Accumulated rounding errors of float sums.

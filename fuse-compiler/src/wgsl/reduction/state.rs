@@ -1,4 +1,4 @@
-//! State of a reduction as 32-bit words, which invocations exchange, and the merge of two states.
+//! State of a reduction as 32-bit words, and the merge of two states.
 //!
 //! Maxima, minima and their indices are compared as integers ordered as the numbers, with NaN above all: `max` of
 //! floats may lose NaN, and float comparisons may flush subnormal numbers.
@@ -11,24 +11,20 @@ use crate::{
     wgsl::builtins::Helpers,
 };
 
-/// The state of one reduction.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::wgsl) struct ReductionState {
     op: ReduceOp,
-    /// The dtype of the elements.
     dtype: DType,
 }
 
-/// The key of negative infinity, the neutral element of `max`: below every other float's.
+/// Key of negative infinity, the neutral element of `max`: below every other float's.
 const KEY_OF_NEGATIVE_INFINITY: i32 = -2_139_095_041;
 
 const SIGN: u32 = 0x8000_0000;
 
-/// The index of no element.
 const NO_INDEX: u32 = u32::MAX;
 
 impl ReductionState {
-    /// The state of `op` over elements of `dtype`.
     pub(in crate::wgsl) fn new(op: ReduceOp, dtype: DType) -> Self {
         Self { op, dtype }
     }
@@ -38,7 +34,6 @@ impl ReductionState {
         self.op == ReduceOp::Sum && self.dtype.is_float()
     }
 
-    /// The dtypes of the words, which are values of a kernel.
     pub(in crate::wgsl) fn words(self) -> Vec<DType> {
         match self.op {
             ReduceOp::Sum | ReduceOp::Prod if self.dtype.is_float() => vec![DType::F32],
@@ -48,7 +43,6 @@ impl ReductionState {
         }
     }
 
-    /// The state of no elements.
     pub(in crate::wgsl) fn neutral(self, arena: &Arena, lanes: u32) -> Vec<Val<'_>> {
         let ty = Ty::of(self.words()[0], lanes);
         let key = |key: i32| arena.literal(Literal::I32(key)).splat(lanes);
@@ -62,7 +56,6 @@ impl ReductionState {
         }
     }
 
-    /// The state of one element.
     pub(in crate::wgsl) fn of_element<'k>(self, helpers: &mut Helpers, value: Val<'k>, index: Val<'k>) -> Vec<Val<'k>> {
         let key = |key: i32| value.arena().literal(Literal::I32(key)).splat(value.ty().lanes());
         match self.op {
@@ -73,7 +66,7 @@ impl ReductionState {
                 let least = matches!(self.op, ReduceOp::Min | ReduceOp::ArgMin);
                 let key = match self.dtype {
                     DType::F32 | DType::F16 => {
-                        // Zeros of different sign have different keys, but the index must be that of the first zero.
+                        // Zeros of either sign have different keys, but the index must be the first zero's.
                         let value = if self.op.yields_index() { helpers.call("one_zero", &[value]) } else { value };
                         helpers.call(if least { "min_key" } else { "max_key" }, &[value])
                     }
@@ -102,7 +95,6 @@ impl ReductionState {
         }
     }
 
-    /// Merges states as a balanced tree; returns the words of the result, with names that start with `name`.
     pub(in crate::wgsl) fn tree<'k>(
         self,
         b: &mut Block<'k>,
@@ -125,7 +117,6 @@ impl ReductionState {
         states.pop().expect("there is a state")
     }
 
-    /// Merges the states in the lanes of a vector; a scalar stays.
     pub(in crate::wgsl) fn of_lanes<'k>(self, b: &mut Block<'k>, words: Vec<Val<'k>>, name: &str) -> Vec<Val<'k>> {
         let lanes = words[0].ty().lanes();
         if lanes == 1 {
@@ -135,7 +126,6 @@ impl ReductionState {
         self.tree(b, (0..lanes).map(lane).collect(), name)
     }
 
-    /// The reduction's value.
     pub(in crate::wgsl) fn value<'k>(self, helpers: &mut Helpers, words: &[Val<'k>]) -> Val<'k> {
         let word = words[0];
         let inverted = || if self.op == ReduceOp::Min { word.bit_not() } else { word };
@@ -155,7 +145,7 @@ impl ReductionState {
         }
     }
 
-    /// Merges the states of a subgroup; all its invocations get the result.
+    /// Merges a subgroup's states; all invocations get the result.
     pub(in crate::wgsl) fn of_subgroup<'k>(self, b: &mut Block<'k>, words: &[Val<'k>], name: &str) -> Vec<Val<'k>> {
         let collective = match self.op {
             ReduceOp::Sum => "subgroupAdd",
@@ -171,12 +161,10 @@ impl ReductionState {
     }
 }
 
-/// The bits of a word, for memory.
 pub(in crate::wgsl) fn to_bits(word: Val<'_>) -> Val<'_> {
     word.bitcast(Scalar::U32)
 }
 
-/// A word from its bits.
 pub(in crate::wgsl) fn from_bits(dtype: DType, bits: Val<'_>) -> Val<'_> {
     debug_assert!(dtype != DType::Bool, "truth values are kept as keys");
     bits.bitcast(Scalar::of(dtype))

@@ -1,5 +1,7 @@
-//! Merges partial outputs of an attention over parts of the keys: rescales them to a common maximum score, adds them,
-//! and applies the epilogue. One invocation per output, or per four of a row if schedules load vectors.
+//! Merges an attention's partial outputs over parts of the keys.
+//!
+//! Rescales them to a common maximum score, adds them, and applies the epilogue. One invocation per output, or per four
+//! of a row if schedules load vectors.
 
 use fuse_artifact::{DType, Grid, Pass, Slot, Space, Uniform};
 
@@ -19,7 +21,6 @@ use crate::{
     },
 };
 
-/// The pass.
 pub(in crate::wgsl) fn attention(source: Source<'_>, names: &Names) -> Pass {
     let (group, lanes) = (source.group, source.buffer_lanes());
     let arena = Arena::default();
@@ -36,7 +37,7 @@ pub(in crate::wgsl) fn attention(source: Source<'_>, names: &Names) -> Pass {
     let unit = grid::result_units(&mut shader, &mut b, &extents.axes, [WORKGROUP, lanes]);
     let shares = b.bind("shares", splits * unit.units + unit.line * (ROW_WORDS / lanes));
     let share_step = b.bind("share_step", count / extents.columns() * (ROW_WORDS / lanes));
-    // The words of a row's state are one vector, or neighbors.
+    // A row's state is one vector, or neighboring words.
     let share = |s, word: u32| {
         let at = shares + s * share_step;
         if lanes == 1 { scratch.at(at + word) } else { scratch.at(at).lane(word) }

@@ -14,12 +14,11 @@ use crate::{
     },
 };
 
-/// Workgroups of the second pass per tile.
 const fn finish_workgroups(tile: Tile) -> u32 {
     vectors(tile) / WORKGROUP
 }
 
-/// The second pass: adds the partial sums of split tiles, and applies the epilogue.
+/// The second pass of stream-K: adds the partial sums of split tiles, and applies the epilogue.
 pub fn streams(group: &Group, contraction: &Contraction, names: &Names, tile: Tile) -> Pass {
     debug_assert!(vectors(tile).is_multiple_of(WORKGROUP), "tiles have whole workgroups");
     let arena = Arena::default();

@@ -1,4 +1,4 @@
-//! Adds partial sums over the depth, with one element or vector of the result per invocation.
+//! Adds partial sums over the depth, one result element or vector per invocation.
 
 use fuse_artifact::{Grid, Pass, Uniform};
 

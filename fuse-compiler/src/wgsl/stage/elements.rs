@@ -1,7 +1,7 @@
 //! Stages that load elements or vectors of four: any operand, with its prologue.
 //!
-//! Coordinates outside the operand are clamped to its last element; values of steps beyond the end are replaced by zero, so that
-//! they add nothing.
+//! Coordinates outside are clamped to the last element; values of steps beyond the end become zero, so that they add
+//! nothing.
 
 use super::{Slice, scope};
 use crate::{
@@ -14,77 +14,61 @@ use crate::{
     },
 };
 
-/// An operand that is staged by elements, and its slices.
 pub(in crate::wgsl) struct Elements<'k> {
-    /// Its program; its prefix is that of the names of its loads, too.
+    /// Its program, whose prefix its loads share.
     pub operand: Operand<'k>,
-    /// The reductions of its rows.
     pub row_prologue: Option<&'k RowPrologueKernel<'k>>,
-    /// The direction of a load's elements.
     pub direction: Direction,
-    /// The axis that is summed over, and the other one.
+    /// The summed axis, and the other one.
     pub axes: [usize; 2],
-    /// The coordinates of the batch.
     pub batch: Vec<Val<'k>>,
-    /// The first place of all slices along the span: offsets are then clamped and multiplied once, for a register per load. Else
-    /// each fetch does so, with a register per access.
+    /// First place of all slices along the span: offsets are then clamped and multiplied once, for a register per load.
+    /// Else each fetch does so, with a register per access.
     pub origin: Option<Val<'k>>,
-    /// The extent of the other axis.
     pub extent: Val<'k>,
-    /// The end of the steps, if slices may reach beyond it.
+    /// End of the steps, if slices may exceed it.
     pub end: Option<Val<'k>>,
     /// Steps of a slice, and elements of a step.
     pub shape: [u32; 2],
-    /// Invocations that load a slice.
     pub invocations: u32,
-    /// True if invocations that take no part in a load repeat the last one, which spares a branch, instead of leaving it out, which
-    /// spares requests to memory.
+    /// True if idle invocations repeat the last load, which spares a branch; else they skip it, which spares memory
+    /// requests.
     pub repeats_last: bool,
-    /// The slices in workgroup memory.
     pub slice: Slice<'k>,
     /// True if slices hold elements as buffers do.
     pub stored: bool,
 }
 
-/// A stage of elements, with the places and registers of an invocation.
 pub(in crate::wgsl) struct ElementStage<'k> {
-    /// The slices in workgroup memory.
     pub slice: Slice<'k>,
     source: Elements<'k>,
     loads: Vec<Load<'k>>,
 }
 
-/// An invocation's load of a slice.
 struct Load<'k> {
-    /// Its place along the span, and its step in the slice.
     outer: Val<'k>,
     step: Val<'k>,
-    /// Its first vector in the slice.
     to: Val<'k>,
-    /// The condition for the invocations that take part, if some do not.
+    /// The condition to take part, if some do not.
     takes_part: Option<Val<'k>>,
-    /// The prefix of the values of its rows.
     rows: String,
     registers: Vec<Register<'k>>,
 }
 
-/// A register for the elements that a load reads through an access.
 struct Register<'k> {
     access: u16,
-    /// The part of the offset that stays from slice to slice.
+    /// The offset's constant part.
     base: Val<'k>,
     value: Val<'k>,
 }
 
 impl<'k> Elements<'k> {
-    /// The coordinates of an element in the operand's space.
     fn at<T>(&self, batch: impl Fn(Val<'k>) -> T, [step, outer]: [T; 2]) -> Vec<T> {
         let [summed, other] = self.axes;
         let place = if summed > other { [outer, step] } else { [step, outer] };
         self.batch.iter().map(|&coordinate| batch(coordinate)).chain(place).collect()
     }
 
-    /// Elements of a load along the steps, and along the span.
     const fn load_extents(&self) -> [u32; 2] {
         match self.direction {
             Direction::Depth => [self.operand.lanes, 1],
@@ -96,7 +80,7 @@ impl<'k> Elements<'k> {
         RowNames { prefix, lanes: self.load_extents()[1] }
     }
 
-    /// Binds the part of each access's offset that stays, at a place along the span or without it.
+    /// Binds the constant part of each access's offset, with or without a place along the span.
     fn bases(
         &self,
         shader: &mut Shader<'k>,
@@ -112,8 +96,8 @@ impl<'k> Elements<'k> {
 }
 
 impl<'k> ElementStage<'k> {
-    /// Binds the place of each of this invocation's loads in a slice, `{p}{l}_o` (along the span), `{p}{l}_k` (step) and
-    /// `{p}{l}_to`, and the part of each offset that stays, and declares the registers.
+    /// Binds each load's place in a slice, `{p}{l}_o` (along the span), `{p}{l}_k` (step) and `{p}{l}_to`, and the
+    /// constant part of each offset, and declares the registers.
     pub(in crate::wgsl) fn declare(shader: &mut Shader<'k>, b: &mut Block<'k>, source: Elements<'k>) -> Self {
         let Elements { shape: [steps, span], invocations, slice, stored, .. } = source;
         let (p, lanes, [_, width]) = (source.operand.prefix, source.operand.lanes, source.load_extents());
@@ -135,7 +119,7 @@ impl<'k> ElementStage<'k> {
             if let Some(origin) = source.origin {
                 let at = b.bind(format!("{name}_at"), (origin + outer).min(source.extent - width));
                 if let Some(row_prologue) = source.row_prologue {
-                    // Invocations that do not take part in the load have no row in the tile.
+                    // Idle invocations have no row in the tile.
                     let row = takes_part.map_or(outer, |_| outer.min(span - width));
                     let at = source.at(|coordinate| coordinate, [shader.u32(0), at]);
                     row_prologue.declare(shader, b, source.row_names(&rows), &at, row);
@@ -153,7 +137,6 @@ impl<'k> ElementStage<'k> {
         Self { slice, source, loads }
     }
 
-    /// Loads the slice that starts at `step` and `outer` into registers.
     pub(in crate::wgsl) fn fetch(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, [step, outer]: [Val<'k>; 2]) {
         let Elements { operand, axes, origin, extent, end, repeats_last, stored, .. } = &self.source;
         let [depths, width] = self.source.load_extents();
@@ -172,8 +155,8 @@ impl<'k> ElementStage<'k> {
         }
     }
 
-    /// Writes the fetched slice, which starts at `step` and `outer`, to workgroup memory, after the operand's prologue, `first`
-    /// vectors from the array's start.
+    /// Writes the fetched slice at `step` and `outer` to workgroup memory, after the prologue, `first` vectors from the
+    /// array's start.
     pub(in crate::wgsl) fn fill(
         &self,
         shader: &mut Shader<'k>,
@@ -194,7 +177,6 @@ impl<'k> ElementStage<'k> {
         }
     }
 
-    /// The value of a load at these coordinates.
     fn value(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, load: &Load<'k>, at: &[Val<'k>]) -> Val<'k> {
         let (source, operand) = (&self.source, &self.source.operand);
         if source.stored {

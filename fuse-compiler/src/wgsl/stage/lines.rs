@@ -1,7 +1,7 @@
 //! Stages of whole lines of a stored operand, laid out for cooperative matrices.
 //!
-//! Stages that stay inside the operand load at an offset of the invocation plus one that all share: an offset of each load would
-//! take registers (docs/experiments.md).
+//! Stages inside the operand load at an invocation's offset plus a shared one: an offset per load would take registers
+//! (docs/experiments.md).
 
 use fuse_artifact::schedule::{AttentionCoopMatrix, LANES};
 
@@ -10,21 +10,16 @@ use crate::{
     wgsl::{operand::Operand, shader::Shader},
 };
 
-/// The lines of an operand in memory, in vectors of four.
 #[derive(Clone, Copy)]
 pub(in crate::wgsl) struct Lines<'k> {
-    /// The prefix of the operand's names.
     pub prefix: &'static str,
-    /// The operand's buffer.
     pub buffer: Val<'k>,
-    /// The first vector.
     pub first: Val<'k>,
-    /// Vectors from one line to the next.
     pub stride: Val<'k>,
 }
 
 impl<'k> Lines<'k> {
-    /// Binds the lines of an operand (one access, with four elements per load along a line), `stride` elements apart.
+    /// Binds an operand's lines (one access, four elements per load), `stride` elements apart.
     pub(in crate::wgsl) fn bind(
         shader: &mut Shader<'k>,
         b: &mut Block<'k>,
@@ -41,29 +36,22 @@ impl<'k> Lines<'k> {
     }
 }
 
-/// The extents of a slice.
 #[derive(Clone, Copy)]
 pub(in crate::wgsl) struct SliceExtents {
-    /// Lines of the slice.
     pub lines: u32,
-    /// Elements of a line.
     pub elements: u32,
-    /// Invocations that load it.
     pub invocations: u32,
 }
 
 impl SliceExtents {
-    /// Vectors of four from one line of the slice to the next.
     pub(in crate::wgsl) const fn line_vectors(self) -> u32 {
         AttentionCoopMatrix::line_vectors(self.elements)
     }
 
-    /// Vectors of four of a line.
     const fn vectors(self) -> u32 {
         self.elements / LANES
     }
 
-    /// Lines that the workgroup loads at once.
     const fn at_once(self) -> u32 {
         self.invocations / self.vectors()
     }
@@ -76,28 +64,24 @@ pub(in crate::wgsl) enum Advance<'k> {
     Elements,
     /// By lines, all of which the operand has.
     Lines,
-    /// By lines; those beyond this last one are replaced by it.
+    /// By lines; those beyond this last one repeat it.
     Clamped(Val<'k>),
 }
 
-/// A stage of lines, with the places and registers of an invocation.
 pub(in crate::wgsl) struct LineStage<'k> {
-    /// The array of workgroup memory.
     pub array: Val<'k>,
-    /// The extents of a slice.
     pub extents: SliceExtents,
     source: Lines<'k>,
     advance: Advance<'k>,
-    /// This invocation's first line of a slice, its first vector in the operand's slices and in the slice.
+    /// First line in a slice, first vector in the operand's slices and in the slice.
     line: Val<'k>,
     at: Val<'k>,
     to: Val<'k>,
-    /// Each load's distance from the first in the operand (in vectors, or in lines where these are clamped), and its register.
+    /// Each load's distance from the first in the operand (in vectors, or in clamped lines), and its register.
     loads: Vec<(Val<'k>, Val<'k>)>,
 }
 
 impl<'k> LineStage<'k> {
-    /// Binds this invocation's places in an operand and its slices, and declares the registers of its loads.
     pub(in crate::wgsl) fn declare(
         shader: &Shader<'k>,
         b: &mut Block<'k>,
@@ -121,7 +105,6 @@ impl<'k> LineStage<'k> {
         Self { array, extents, source, advance, line, at, to, loads }
     }
 
-    /// Loads the slice that starts at an element or a line into registers.
     pub(in crate::wgsl) fn fetch(&self, b: &mut Block<'k>, step: Val<'k>) {
         let Lines { prefix, buffer, first, stride } = self.source;
         let start = match self.advance {
@@ -139,7 +122,6 @@ impl<'k> LineStage<'k> {
         }
     }
 
-    /// Writes the fetched slice to workgroup memory.
     pub(in crate::wgsl) fn fill(&self, b: &mut Block<'k>) {
         for (l, &(_, register)) in (0..).zip(&self.loads) {
             b.set(self.array.at(self.to + l * self.extents.at_once() * self.extents.line_vectors()), register);

@@ -1,11 +1,10 @@
 //! Tiles of cooperative matrices: each subgroup multiplies the matrices of its part of the tile.
 //!
-//! Slices keep the direction in which the operands lie in memory, which costs no transposing: matrices are loaded row by row
-//! or column by column. Tiles that lie inside the result load whole vectors at an offset of the invocation plus one that all
-//! share, without clamping: offsets that vary per load take no registers (docs/experiments.md). The loads of the next step are
-//! pinned before the barrier that ends this one; the driver that was measured would put them behind it, where nothing hides
-//! their latency. Sums leave their matrices through workgroup memory, one matrix per subgroup at a time; more at a time slowed
-//! down the whole kernel.
+//! Slices keep the direction of operands in memory, which spares transposing: matrices are loaded row by row or column
+//! by column. Tiles inside the result load whole vectors at an invocation's offset plus a shared one, without clamping,
+//! which takes no registers per load (docs/experiments.md). Loads of the next step are pinned before the barrier that
+//! ends this one; the measured driver would put them behind it, where nothing hides their latency. Sums leave their
+//! matrices through workgroup memory, one matrix per subgroup at a time; more slowed down the whole kernel.
 
 use fuse_artifact::{
     COOP_MATRIX_SUBGROUP, DType, Size, Uniform,
@@ -19,9 +18,7 @@ use crate::{
     wgsl::stage::{Advance, LineStage, Lines, SliceExtents},
 };
 
-/// A vector of a slice.
 const SLICE_VECTOR: Ty = Ty::vector(Scalar::F16, LANES);
-/// A vector of sums.
 const SUM_VECTOR: Ty = Ty::vector(Scalar::F32, LANES);
 
 impl<'a> MatmulKernel<'a> {
@@ -40,7 +37,7 @@ impl<'a> MatmulKernel<'a> {
         }
     }
 
-    /// The extents of a slice, whose lines are rows or columns, whichever is contiguous.
+    /// Extents of a slice, whose lines are rows or columns, whichever is contiguous.
     fn extents(&self, side: Side) -> SliceExtents {
         let [span, depth, invocations] = [side.span(self.tile), self.tile.depth, self.tile.invocations()];
         match self.direction(side) {
@@ -49,17 +46,14 @@ impl<'a> MatmulKernel<'a> {
         }
     }
 
-    /// Vectors of four from one line of a slice to the next.
     pub(super) fn line_vectors(&self, side: Side) -> u32 {
         self.extents(side).line_vectors()
     }
 
-    /// The names of the arrays through which subgroups read a matrix of sums, one per product.
     fn sum_arrays(&self) -> Vec<String> {
         self.axes.product_suffixes().iter().map(|suffix| format!("sums{suffix}")).collect()
     }
 
-    /// Binds the part of the tile that this subgroup has.
     pub(super) fn locate_subgroup(&mut self) {
         if self.tile.shifted_at_edge() {
             let [row, column] = ["first_row", "first_column"].map(|name| self.index(name));
@@ -71,13 +65,11 @@ impl<'a> MatmulKernel<'a> {
         self.main.bind("part_column", subgroup % across * self.tile.invocation_columns);
     }
 
-    /// Rows and columns of matrices that a subgroup has.
     fn matrix_counts(&self) -> [u32; 2] {
         let size = matrix_size(self.tile);
         [self.tile.invocation_rows / size, self.tile.invocation_columns / size]
     }
 
-    /// The sums of a product at a row and a column of matrices.
     fn matrix_sum(&self, product: &str, [i, j]: [u32; 2]) -> Val<'a> {
         let ty = Ty::matrix(matrix_size(self.tile), Scalar::F32, Role::C);
         self.shader.arena().name(format!("c{product}{i}_{j}"), ty)
@@ -93,7 +85,6 @@ impl<'a> MatmulKernel<'a> {
         }
     }
 
-    /// Adds the products of a step's slices to the sums.
     pub(super) fn multiply_matrices(&self, b: &mut Block<'a>) {
         let ([rows, columns], size) = (self.matrix_counts(), matrix_size(self.tile));
         for k in (0..self.tile.depth).step_by(size as usize) {
@@ -119,7 +110,7 @@ impl<'a> MatmulKernel<'a> {
         }
     }
 
-    /// The matrix of a slice that is `outer` rows or columns into the subgroup's part, at depth `k` of the step.
+    /// A slice's matrix, `outer` rows or columns into the subgroup's part, at depth `k` of the step.
     fn load_matrix(&self, side: Side, outer: u32, k: u32) -> Val<'a> {
         let (role, part) = match side {
             Side::Lhs => (Role::A, self.index("part_row")),
@@ -138,7 +129,6 @@ impl<'a> MatmulKernel<'a> {
         array.matrix_at(at, stride, order).load(Ty::matrix(matrix_size(self.tile), Scalar::F16, role))
     }
 
-    /// Binds this invocation's places in an operand and its slice, and declares the registers of its loads.
     pub(super) fn declare_lines(&mut self, b: &mut Block<'a>, side: Side) -> LineStage<'a> {
         let (operand, direction, extents) = (self.operand(side), self.direction(side), self.extents(side));
         let origin = self.index(side.origin());
@@ -155,7 +145,7 @@ impl<'a> MatmulKernel<'a> {
         LineStage::declare(&self.shader, b, source, advance, array, extents)
     }
 
-    /// Elements from one line of an operand to the next: a literal where the program knows it, which spares registers.
+    /// Elements from line to line of an operand: a literal if known, which spares registers.
     fn line_stride(&mut self, side: Side, access: u16, axis: u8) -> Val<'a> {
         match self.known_stride(side, access, usize::from(axis)) {
             Some(elements) => self.shader.size(&elements),
@@ -165,8 +155,8 @@ impl<'a> MatmulKernel<'a> {
 
     fn known_stride(&self, side: Side, access: u16, axis: usize) -> Option<Size> {
         let known = &self.group.accesses[usize::from(access)];
-        // A launch folds batches of a single row into the rows, which then have the batches' stride: the same one only where
-        // batches of rows follow each other in memory.
+        // A launch folds batches of a single row into rows, which then have the batches' stride: the same only where
+        // batches are contiguous.
         let (batch, rows) = self.group.shape.split_at(self.axes.batch);
         let lhs_shape = [batch, &[rows[0].clone(), self.contraction.depth.clone()]].concat();
         let may_fold = side == Side::Lhs && axis == batch.len() && axis > 0 && !known.is_whole(&lhs_shape);
@@ -175,7 +165,7 @@ impl<'a> MatmulKernel<'a> {
         stride.as_constant().is_some().then_some(stride)
     }
 
-    /// Loads the epilogue's inputs of a subgroup's only matrix, which hides the latency behind the product.
+    /// Loads the epilogue's inputs of a subgroup's only matrix, to hide the latency behind the product.
     pub(super) fn preload_matrices(&mut self) {
         self.bind_matrix_places();
         if self.preloads_matrices() {
@@ -184,7 +174,6 @@ impl<'a> MatmulKernel<'a> {
         }
     }
 
-    /// Binds the rows `vector_row{i}_{u}` and the columns `vector_column{j}` of this invocation's vectors of each matrix.
     fn bind_matrix_places(&mut self) {
         let (size, [rows, columns], lane) = (matrix_size(self.tile), self.matrix_counts(), self.shader.subgroup().lane);
         let [row0, column0, part_row, part_column] =
@@ -202,7 +191,6 @@ impl<'a> MatmulKernel<'a> {
         }
     }
 
-    /// The row and column of an invocation's `u`-th vector of a matrix.
     fn matrix_place(&self, [i, j, u]: [u32; 3]) -> [Val<'a>; 2] {
         [vector_row(i, u), vector_column(j)].map(|name| self.index(&name))
     }
@@ -211,7 +199,6 @@ impl<'a> MatmulKernel<'a> {
         self.matrix_counts() == [1, 1]
     }
 
-    /// Loads the epilogue's inputs of the `i`-th row of matrices.
     fn preload_row(&mut self, i: u32) -> Block<'a> {
         let mut b = Block::new();
         if is_partial(self.tile) {
@@ -227,7 +214,6 @@ impl<'a> MatmulKernel<'a> {
         b
     }
 
-    /// Hands the sums to the epilogue.
     pub(super) fn store_matrices(&mut self) {
         debug_assert!(self.sum == DType::F32, "matrices sum in f32");
         let ([rows, columns], subgroup) = (self.matrix_counts(), self.shader.subgroup());
@@ -247,12 +233,12 @@ impl<'a> MatmulKernel<'a> {
         self.main.append(&b);
     }
 
-    /// Hands the sums of a matrix to the epilogue, through the subgroup's `matrix` and this invocation's `vector` of the arrays.
+    /// Hands a matrix' sums to the epilogue, through the subgroup's `matrix` and this invocation's `vector`.
     fn store_matrix(&self, b: &mut Block<'a>, [i, j]: [u32; 2], matrix: Val<'a>, vector: Val<'a>) {
         let size = matrix_size(self.tile);
         let across = size / LANES;
         let arrays: Vec<_> = self.sum_arrays().iter().map(|name| self.shader.array(name)).collect();
-        // Matrices before this one were read from the same place.
+        // Earlier matrices were read from the same place.
         if i + j > 0 {
             b.workgroup_barrier();
         }
@@ -265,7 +251,7 @@ impl<'a> MatmulKernel<'a> {
             let sums: Vec<_> = arrays.iter().map(|array| array.at(vector + u * COOP_MATRIX_SUBGROUP)).collect();
             let mut conditions = vec![];
             if self.tile.shifted_at_edge() {
-                // Elements before belong to the tiles before.
+                // Earlier elements belong to the previous tiles.
                 conditions.push(row.ge(self.index("first_row")));
                 conditions.push(column.ge(self.index("first_column")));
             }
@@ -278,22 +264,19 @@ impl<'a> MatmulKernel<'a> {
     }
 }
 
-/// Rows and columns of the matrices of a tile that has some.
 fn matrix_size(tile: Tile) -> u32 {
     tile.coop_matrix().expect("other tiles have no matrices")
 }
 
-/// Vectors of four sums of a matrix per invocation, of the first invocations of a subgroup.
+/// Vectors of a matrix per invocation, of a subgroup's first ones.
 fn matrix_vectors(tile: Tile) -> u32 {
     (matrix_size(tile).pow(2) / 4).div_ceil(COOP_MATRIX_SUBGROUP)
 }
 
-/// The name of the row of an invocation's `u`-th vector of the `i`-th row of matrices.
 fn vector_row(i: u32, u: u32) -> String {
     format!("vector_row{i}_{u}")
 }
 
-/// The name of the column of an invocation's vectors of the `j`-th column of matrices.
 fn vector_column(j: u32) -> String {
     format!("vector_column{j}")
 }

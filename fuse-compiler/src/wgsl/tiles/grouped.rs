@@ -1,5 +1,5 @@
-//! Products that share their left operand and have separate workgroups: the kernel branches on the index of the
-//! workgroup's product, and each branch is the kernel of that product alone.
+//! Products that share their left operand in separate workgroups: the kernel branches to the kernel of the workgroup's
+//! product.
 //!
 //! Branching only at reads of right operands would be shorter, but took a third longer on an NVIDIA H200
 //! (docs/experiments.md).
@@ -17,16 +17,14 @@ use crate::{
 
 use super::MatmulKernel;
 
-/// For each product, its kernel alone; accesses and stores keep their indices.
+/// Each product's kernel alone; accesses and stores keep their indices.
 pub(super) struct Grouped {
     pub(super) groups: Vec<Group>,
     pub(super) contractions: Vec<Contraction>,
-    /// The prefixes of the right operands.
     prefixes: Vec<&'static str>,
 }
 
 impl Grouped {
-    /// The products of a group.
     pub(super) fn new(group: &Group, contraction: &Contraction) -> Self {
         let alone = |product: usize| {
             let stored = group.stores.iter().map(|store| store.value);
@@ -49,7 +47,6 @@ impl Grouped {
 }
 
 impl<'a> MatmulKernel<'a> {
-    /// Multiplies and stores the product of this workgroup.
     pub(super) fn branches(&mut self, grouped: &'a Grouped) {
         let (arena, mut branches) = (self.shader.arena(), vec![]);
         for (product, group) in grouped.groups.iter().enumerate() {
@@ -65,8 +62,7 @@ impl<'a> MatmulKernel<'a> {
     }
 }
 
-/// The part of a program that computes `roots`, of a single product; everything else is replaced by literals, which
-/// need no statements.
+/// A product's part of a program, which computes `roots`; the rest become literals, which need no statements.
 fn only(body: &Body, roots: &[ValueId]) -> Body {
     let needed = body.needed(roots);
     let mut body = body.clone();

@@ -1,4 +1,4 @@
-//! Slices of quantized weights: an invocation loads chunks of words and stores their values to workgroup memory.
+//! Slices of quantized weights: chunks of words are loaded, and their values stored to workgroup memory.
 //!
 //! Depths beyond the end repeat the last chunk: the left operand is zero there.
 
@@ -15,29 +15,25 @@ use crate::{
     },
 };
 
-/// The staging of an operand's slices, from words through registers to workgroup memory.
 pub(super) struct PackedStage<'a> {
     loads: Vec<Load<'a>>,
-    /// Depths of a chunk.
     chunk: u32,
-    /// The end of the depth, if the last step may be partial.
+    /// End of the depth, if the last step may be partial.
     end: Option<Val<'a>>,
     slice: Slice<'a>,
 }
 
-/// A load of a chunk, of a column or four.
 struct Load<'a> {
     column: WeightColumn<'a, 'a>,
     registers: Chunk<'a>,
-    /// Its first column in the tile, and its first depth in the step.
+    /// First column in the tile, and first depth in the step.
     outer: Val<'a>,
     step: Val<'a>,
-    /// The condition for an invocation to take part in the load; `None` if all do.
+    /// The condition to take part; `None` if all do.
     inside: Option<Val<'a>>,
 }
 
 impl<'a> MatmulKernel<'a> {
-    /// The weights of a side, if its slices are filled by whole words.
     pub(super) fn packed(&self, side: Side) -> Option<Weights<'a>> {
         let Side::Rhs(product) = side else { return None };
         let (body, value) = &self.contraction.rhs[product];
@@ -47,8 +43,8 @@ impl<'a> MatmulKernel<'a> {
         (fits && weights.layout == self.direction(side)).then_some(weights)
     }
 
-    /// Declares the registers of this invocation's chunks, and binds the place of each: `{p}{l}_o` (column in the tile)
-    /// and `{p}{l}_k` (depth in the step).
+    /// Declares the registers of this invocation's chunks, and binds their places `{p}{l}_o` (column in the tile) and
+    /// `{p}{l}_k` (depth in the step).
     pub(super) fn packed_stage(&mut self, b: &mut Block<'a>, side: Side, weights: Weights<'a>) -> PackedStage<'a> {
         let (chunk, tile, columns) = (weights.chunk(), self.tile, self.axes.columns);
         let packed = PackedWeights { weights, operand: self.operand(side) };
@@ -77,7 +73,6 @@ impl<'a> MatmulKernel<'a> {
 }
 
 impl<'a> PackedStage<'a> {
-    /// Loads the chunks of the step that starts at depth `step` into registers.
     pub(super) fn fetch(&self, shader: &mut Shader<'a>, b: &mut Block<'a>, step: Val<'a>) {
         for load in &self.loads {
             scope(b, load.inside, |b| {
@@ -89,7 +84,6 @@ impl<'a> PackedStage<'a> {
         }
     }
 
-    /// Stores the values of the loaded chunks to workgroup memory.
     pub(super) fn fill(&self, shader: &mut Shader<'a>, b: &mut Block<'a>) {
         for load in &self.loads {
             scope(b, load.inside, |b| {
@@ -101,7 +95,6 @@ impl<'a> PackedStage<'a> {
         }
     }
 
-    /// Stores the values of a load's depths.
     fn put(&self, b: &mut Block<'a>, &Load { step, outer, .. }: &Load<'a>, values: &[Val<'a>]) {
         let slice = &self.slice;
         let (index, scalar) = (slice.index(step, outer), slice.array.at(0).ty().scalar().unwrap_or(Scalar::F32));

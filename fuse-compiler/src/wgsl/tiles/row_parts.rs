@@ -1,5 +1,5 @@
-//! The second pass of a split schedule whose epilogue reduces rows: a workgroup adds the partial sums of whole rows,
-//! and then applies the epilogue as a tile that owns its rows.
+//! Second pass of a split schedule whose epilogue reduces rows: a workgroup adds the partial sums of whole rows and
+//! applies the epilogue as a tile that owns its rows.
 
 use fuse_artifact::{Grid, Pass, Uniform, schedule::Tile};
 
@@ -11,7 +11,7 @@ use crate::{
     wgsl::{grid, names::Names, second_pass::Parts},
 };
 
-/// The pass. `tile` covers all columns of its rows.
+/// The second pass. `tile` covers all columns of its rows.
 pub fn row_parts(
     group: &Group,
     contraction: &Contraction,
@@ -57,7 +57,6 @@ pub fn row_parts(
 }
 
 impl<'k> MatmulKernel<'k> {
-    /// Binds the rows and the batch of this workgroup, and the columns of this invocation.
     fn locate_rows(&mut self) {
         let row_tiles = self.shader.uniform(Uniform::RowTiles);
         let across = self.tile.columns / self.tile.invocation_columns;
@@ -71,7 +70,7 @@ impl<'k> MatmulKernel<'k> {
         b.bind("ty", local / across);
     }
 
-    /// Adds the partial sums of all parts, in the layout of `declare_partial`.
+    /// Adds all parts' sums, in the layout of `declare_partial`.
     fn add_parts(&mut self, scratch: Val<'k>) {
         let arena = self.shader.arena();
         let splits = self.shader.uniform(Uniform::Splits);

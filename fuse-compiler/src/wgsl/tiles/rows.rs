@@ -1,10 +1,9 @@
-//! Epilogues that reduce rows: a workgroup has whole rows of accumulators in registers and evaluates the body stage by
-//! stage.
+//! Epilogues that reduce rows: a workgroup has whole rows of accumulators and evaluates the body by stages.
 //!
-//! Values of a stage are computed for each of an invocation's elements, or once per row or column if they do not vary
-//! along the other axis. A reduction first merges the elements of an invocation, then, through workgroup memory, the
-//! parts of a row in [`GROUPS`] groups, then the groups. Each step is a balanced tree, so that sums are as accurate as
-//! pairwise ones. Columns beyond the last do not count; rows beyond the last repeat it and are not stored.
+//! A stage computes values per element, or once per row or column if they do not vary along the other axis. A reduction
+//! first merges an invocation's elements, then, through workgroup memory, the parts of a row in [`GROUPS`] groups, then
+//! the groups. Each step is a balanced tree, so that sums are as accurate as pairwise ones. Columns beyond the last do
+//! not count; rows beyond the last repeat it and are not stored.
 
 use fuse_artifact::{
     Uniform,
@@ -33,11 +32,9 @@ use crate::{
     },
 };
 
-/// The body of an epilogue with reductions.
 pub(super) struct Rows<'a, 'k> {
     group: &'a Group,
     tile: Tile,
-    /// The prefixes of the products' accumulators.
     products: Vec<String>,
     levels: Vec<Level>,
     /// For each value, true if it varies between rows.
@@ -48,7 +45,6 @@ pub(super) struct Rows<'a, 'k> {
 }
 
 impl<'a, 'k> Rows<'a, 'k> {
-    /// The body of a group, if it has reductions.
     pub(super) fn new(group: &'a Group, axes: Axes<'k>, tile: Tile, products: &[String]) -> Option<Self> {
         let batch = axes.batch;
         let levels = group.body.levels(&group.accesses, |axis| axis == batch + 1);
@@ -62,7 +58,6 @@ impl<'a, 'k> Rows<'a, 'k> {
         self.axes.rows.arena()
     }
 
-    /// A named index of the invocation.
     fn index(&self, name: impl Into<String>) -> Val<'k> {
         self.arena().name(name, Ty::U32)
     }
@@ -71,17 +66,15 @@ impl<'a, 'k> Rows<'a, 'k> {
         &self.group.body
     }
 
-    /// Rows of an invocation, and its vectors of four columns.
     const fn extents(&self) -> [u32; 2] {
         [self.tile.invocation_rows, self.tile.invocation_columns / 4]
     }
 
-    /// Invocations that share a row.
     const fn across(&self) -> u32 {
         self.tile.columns / self.tile.invocation_columns
     }
 
-    /// The places where a value is computed: rows and columns, one of those along which it does not vary.
+    /// Rows and columns where a value is computed, one of those along which it does not vary.
     fn places(&self, value: ValueId) -> Vec<[u32; 2]> {
         let [rows, columns] = self.extents();
         let rows = if self.differs_by_row[value] { rows } else { 1 };
@@ -89,7 +82,6 @@ impl<'a, 'k> Rows<'a, 'k> {
         (0..rows).flat_map(|i| (0..columns).map(move |j| [i, j])).collect()
     }
 
-    /// Elements of a value's variables.
     fn lanes(&self, value: ValueId) -> u32 {
         if self.levels[value].per_element { 4 } else { 1 }
     }
@@ -103,7 +95,6 @@ impl<'a, 'k> Rows<'a, 'k> {
         }
     }
 
-    /// A value as an operand of `lanes` elements.
     fn operand(&self, value: ValueId, place: [u32; 2], lanes: u32) -> Val<'k> {
         let dtype = self.body().values[value].dtype;
         match self.body().values[value].op {
@@ -112,7 +103,7 @@ impl<'a, 'k> Rows<'a, 'k> {
         }
     }
 
-    /// Declares the workgroup memory for the parts of rows, as bits.
+    /// Declares workgroup memory for parts of rows, as bits.
     pub(super) fn declare(&self, shader: &mut Shader<'k>) {
         for store in &self.group.stores {
             let lanes = if is_row_store(store, self.axes.batch) { 1 } else { self.tile.lanes };
@@ -129,20 +120,18 @@ impl<'a, 'k> Rows<'a, 'k> {
         }
     }
 
-    /// The arrays for a word of the parts of rows, and of their groups: names, lanes and lengths.
     fn shared_arrays(&self, w: usize) -> [(String, u32, u32); 2] {
         let parts = self.tile.rows * (self.across() + TILE_PAD);
         [(format!("row_parts{w}"), 1, parts), (format!("row_groups{w}"), 4, self.tile.rows)]
     }
 
-    /// The word `w` of the parts of rows, and of their groups, in workgroup memory.
+    /// Word `w` of parts of rows, and of their groups.
     fn shared(&self, w: usize) -> [Val<'k>; 2] {
         self.shared_arrays(w).map(|(name, lanes, count)| {
             self.arena().name(name, self.arena().array(Ty::vector(Scalar::U32, lanes), Some(count)))
         })
     }
 
-    /// Binds the invocation's rows and columns, unclamped and clamped.
     fn locate(&self, b: &mut Block<'k>) {
         let Tile { columns, invocation_columns, lanes, .. } = self.tile;
         let [rows, vectors] = self.extents();
@@ -168,12 +157,10 @@ impl<'a, 'k> Rows<'a, 'k> {
         }
     }
 
-    /// The columns of the `j`-th vector.
     fn lane_columns(&self, j: u32) -> Val<'k> {
         lane_coordinates(self.index(format!("column_{j}")), 4, true)
     }
 
-    /// Loads the body's inputs at coordinates of the domain.
     fn load(&self, shader: &mut Shader<'k>, b: &mut Block<'k>) {
         for (value, op) in self.body().values.iter().map(|value| &value.op).enumerate() {
             let ValueOp::Load(access) = *op else { continue };
@@ -184,7 +171,6 @@ impl<'a, 'k> Rows<'a, 'k> {
         }
     }
 
-    /// The elements of an access at a place.
     fn element(&self, shader: &mut Shader<'k>, index: u16, place: [u32; 2], lanes: u32) -> Val<'k> {
         let access = &self.group.accesses[usize::from(index)];
         let offset = self.offset(shader, index, place, lanes == 1);
@@ -194,7 +180,7 @@ impl<'a, 'k> Rows<'a, 'k> {
         load.read(shader, offset, lanes, Some(self.last_lane(place)))
     }
 
-    /// The offset of an access at a place; without the column's contribution if the access does not move along columns.
+    /// Offset of an access at a place, without the column unless the access moves along columns.
     fn offset(&self, shader: &mut Shader<'k>, index: u16, [i, j]: [u32; 2], single: bool) -> Val<'k> {
         let access = &self.group.accesses[usize::from(index)].access;
         let mut offset = shader.uniform(Uniform::Offset { access: index });
@@ -207,7 +193,6 @@ impl<'a, 'k> Rows<'a, 'k> {
         offset
     }
 
-    /// Computes the body from the accumulators and stores its results.
     pub(super) fn finish(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, sums: Val<'k>) {
         if !self.preloads() {
             self.load(shader, b);
@@ -220,7 +205,7 @@ impl<'a, 'k> Rows<'a, 'k> {
         self.store(shader, b);
     }
 
-    /// Binds this invocation's place, and loads the body's inputs if they are few enough.
+    /// Binds this invocation's place, and loads the body's inputs if few enough.
     pub(super) fn prepare(&self, shader: &mut Shader<'k>, b: &mut Block<'k>) {
         self.locate(b);
         if self.preloads() {
@@ -228,19 +213,18 @@ impl<'a, 'k> Rows<'a, 'k> {
         }
     }
 
-    /// True if enough registers are left for the body's inputs during the products.
+    /// True if registers are left for the body's inputs during the products.
     const fn preloads(&self) -> bool {
         self.tile.lanes == 4
             && self.tile.k_groups() == 1
             && self.tile.invocation_rows * self.tile.invocation_columns <= 16
     }
 
-    /// The last lane that exists at a place; always 3 in aligned schedules.
+    /// The last existing lane at a place; always 3 in aligned schedules.
     fn last_lane(&self, [_, j]: [u32; 2]) -> Val<'k> {
         if self.tile.lanes == 1 { self.index(format!("last_lane_{j}")) } else { self.arena().u32(3) }
     }
 
-    /// Computes the values that are known after `stage` reductions.
     fn stage(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, sums: Val<'k>, stage: usize) {
         for (value, known) in self.body().values.iter().enumerate() {
             let elsewhere = matches!(known.op, ValueOp::Literal(_) | ValueOp::Load(_) | ValueOp::Reduce(..));
@@ -257,7 +241,7 @@ impl<'a, 'k> Rows<'a, 'k> {
         }
     }
 
-    /// Computes the reductions whose operands are known after `stage` reductions.
+    /// Computes reductions of operands known after `stage` reductions.
     fn reduce(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, stage: usize) {
         for (value, reduction) in self.body().values.iter().enumerate() {
             if let ValueOp::Reduce(op, x) = reduction.op
@@ -273,7 +257,6 @@ impl<'a, 'k> Rows<'a, 'k> {
         }
     }
 
-    /// Reduces this invocation's elements of each row, to workgroup memory.
     fn gather_parts(
         &self,
         shader: &mut Shader<'k>,
@@ -309,12 +292,12 @@ impl<'a, 'k> Rows<'a, 'k> {
         });
     }
 
-    /// The condition for the invocations that have the tile's accumulators; `None` if all have.
+    /// The condition to have the tile's accumulators; `None` if all do.
     fn first_layer(&self) -> Option<Val<'k>> {
         (self.tile.k_groups() > 1).then(|| self.index("k_group").eq(0))
     }
 
-    /// Reduces the parts of each row in groups, with an invocation per row and group.
+    /// Reduces the parts of rows in groups, one invocation per row and group.
     fn combine_parts(&self, shader: &Shader<'k>, b: &mut Block<'k>, state: ReductionState) {
         let (workers, invocations) = (self.tile.rows * GROUPS, self.tile.invocations());
         for first in (0..workers).step_by(invocations as usize) {
@@ -344,7 +327,6 @@ impl<'a, 'k> Rows<'a, 'k> {
         }
     }
 
-    /// Binds the reduction's value of each row of this invocation.
     fn combine_groups(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, state: ReductionState, value: ValueId) {
         for i in 0..self.extents()[0] {
             let name = format!("groups{value}_{i}");
@@ -359,12 +341,11 @@ impl<'a, 'k> Rows<'a, 'k> {
         }
     }
 
-    /// The `i`-th row of an invocation in its tile.
     fn row_in_tile(&self, i: u32) -> Val<'k> {
         self.index("ty") * 4 + row_in_tile(i, self.tile.rows, self.tile.invocation_rows)
     }
 
-    /// Stores elements; the first invocation of a row stores row values.
+    /// Stores elements; a row's first invocation stores row values.
     fn store(&self, shader: &mut Shader<'k>, b: &mut Block<'k>) {
         let [rows, vectors] = self.extents();
         let (of_rows, of_elements): (Vec<&Store>, Vec<&Store>) =
@@ -398,7 +379,6 @@ impl<'a, 'k> Rows<'a, 'k> {
         });
     }
 
-    /// Stores the elements from `at` on.
     fn store_elements(&self, shader: &mut Shader<'k>, b: &mut Block<'k>, store: &Store, place: [u32; 2], at: Val<'k>) {
         let dtype = self.body().values[store.value].dtype;
         let buffer = shader.buffer(store.slot, dtype, self.tile.lanes, true);
@@ -415,7 +395,6 @@ impl<'a, 'k> Rows<'a, 'k> {
     }
 }
 
-/// An element of the body: a row and a vector of columns of the invocation.
 struct RowPlace<'r, 'a, 'k> {
     rows: &'r Rows<'a, 'k>,
     sums: Val<'k>,
@@ -459,13 +438,11 @@ impl<'k> ElementContext<'k> for RowPlace<'_, '_, 'k> {
     }
 }
 
-/// True if a store has one value per row.
 fn is_row_store(store: &Store, batch: usize) -> bool {
     store.access.as_ref().is_some_and(|access| access.access.axes[batch + 1].is_none())
 }
 
-/// For each value of a group's body, true if it varies between rows, which are axis `row`. Reductions always count as
-/// varying.
+/// For each value of a body, true if it varies along the axis `row`. Reductions always count as varying.
 fn differing(group: &Group, row: usize) -> Vec<bool> {
     let moves = |access: u16| group.accesses[usize::from(access)].access.axes[row].is_some();
     let mut differs: Vec<bool> = Vec::with_capacity(group.body.values.len());

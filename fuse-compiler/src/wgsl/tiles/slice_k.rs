@@ -1,8 +1,8 @@
 //! Slice-K tiles: right operands are read from buffers where they are multiplied, and the k-groups' sums are added.
 //!
-//! With few rows, a right operand's element has so little reuse that workgroup memory and its barriers would take
-//! longer than the multiplications. Each k-group has its own depths of a step, so that many loads are in flight; the
-//! sums of k-groups are added as a balanced tree.
+//! With few rows, a right element has so little reuse that workgroup memory and barriers would take longer than the
+//! multiplications. Each k-group has its own depths of a step, so that many loads are in flight; a balanced tree adds
+//! their sums.
 
 use super::{MatmulKernel, Side};
 use crate::{
@@ -11,23 +11,21 @@ use crate::{
     wgsl::operand::read,
 };
 
-/// Outstanding loads of an invocation, for each of its vectors of columns.
+/// Outstanding loads of an invocation, per vector of columns.
 const LOADS: u32 = 8;
 
 impl<'k> MatmulKernel<'k> {
-    /// True if both right operands and the left one are contiguous along the depth: each row's depths of a step are
-    /// then stored side by side.
+    /// True if all operands are contiguous along the depth: a row's depths of a step are then stored side by side.
     pub(super) fn slices_along_depth(&self) -> bool {
         self.tile.k_groups() > 1 && self.scheduled.rhs[0] == Direction::Depth
     }
 
-    /// Stride of rows of the left slice in vectors of four depths, if depths are stored side by side: padded by one, so
-    /// that rows are in different banks.
+    /// Stride of left rows in vectors of four depths, if depths are side by side: padded by one against bank conflicts.
     pub(super) const fn depth_vectors(&self) -> u32 {
         self.tile.depth / 4 + 1
     }
 
-    /// Binds `k_group`, and returns `position`, the index of the invocation in it.
+    /// Binds `k_group`, and returns the invocation's index in it.
     pub(super) fn locate_k_group(&mut self) -> Val<'k> {
         let (k_groups, invocations) = (self.tile.k_groups(), self.tile.group_invocations());
         let local = self.shader.local();
@@ -40,7 +38,7 @@ impl<'k> MatmulKernel<'k> {
         self.main.bind("position", position)
     }
 
-    /// Multiplies the step from depth `k0` on: its left slice is in workgroup memory, the right operands are in memory.
+    /// Multiplies the step at depth `k0`: its left slice is in workgroup memory, the right operands in memory.
     pub(super) fn multiply_slice_k(&mut self, b: &mut Block<'k>, k0: Val<'k>) {
         let (depth, k_groups) = (self.tile.depth, self.tile.k_groups());
         let along_depth = self.slices_along_depth();
@@ -53,7 +51,6 @@ impl<'k> MatmulKernel<'k> {
         });
     }
 
-    /// Accumulates the products of this many depths from `k` on, each a vector of columns.
     fn updates(&mut self, b: &mut Block<'k>, [k0, k]: [Val<'k>; 2], depths: u32) {
         let (left, row_vectors) = (self.slice(Side::Lhs).array, Side::Lhs.row_vectors(self.tile));
         let slice = b.bind("slice", (k - k0) * row_vectors + self.index("ty"));
@@ -69,8 +66,8 @@ impl<'k> MatmulKernel<'k> {
         }
     }
 
-    /// Accumulates dot products of this many vectors of four depths, with one right vector per column. The next vector
-    /// of a k-group comes after those of the others; the depth is a multiple of four.
+    /// Accumulates dot products of this many vectors of four depths, with one right vector per column. K-groups
+    /// interleave their vectors; the depth is a multiple of four.
     fn dots(&mut self, b: &mut Block<'k>, [k0, k]: [Val<'k>; 2], vectors: u32) {
         let (invocation_rows, k_groups) = (self.tile.invocation_rows, self.tile.k_groups());
         let (arena, lhs, row_step) = (self.shader.arena(), self.slice(Side::Lhs).array, self.depth_vectors());
@@ -99,7 +96,6 @@ impl<'k> MatmulKernel<'k> {
         }
     }
 
-    /// The vectors of columns of an invocation, by product.
     fn column_vectors(&self) -> Vec<(usize, u32)> {
         let columns = self.tile.invocation_columns / 4;
         (0..self.contraction.rhs.len()).flat_map(|product| (0..columns).map(move |j| (product, j))).collect()
@@ -109,7 +105,7 @@ impl<'k> MatmulKernel<'k> {
         self.index("column0") + (self.index("tx") + j * (self.tile.columns / self.tile.invocation_columns)) * 4
     }
 
-    /// Binds `right{product}_{suffix}`, the vector at a depth and a column, with `depths` elements along the depth.
+    /// Binds `right{product}_{suffix}`, the vector at a depth and column, with `depths` elements along the depth.
     /// Beyond the end it is zero.
     fn bind_right(
         &mut self,
@@ -126,7 +122,6 @@ impl<'k> MatmulKernel<'k> {
         b.bind(format!("right{product}_{suffix}"), depth.lt(end).select(value, zero))
     }
 
-    /// Adds the sums of all k-groups to those of the first.
     pub(super) fn add_k_groups(&mut self, b: &mut Block<'k>) {
         let invocations = self.tile.group_invocations();
         let sums = self.all_sums();

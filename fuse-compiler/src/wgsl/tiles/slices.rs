@@ -11,11 +11,11 @@ use crate::{
     },
 };
 
-/// An operand on its way from memory into workgroup memory.
+/// An operand on its way into workgroup memory.
 pub(super) enum Mover<'a> {
     /// By elements or vectors, from this row or column on.
     Elements(Box<ElementStage<'a>>, Val<'a>),
-    /// By whole lines of a tile that lies inside the result.
+    /// By whole lines of a tile inside the result.
     Lines(LineStage<'a>),
     /// By whole words of quantized weights.
     Words(PackedStage<'a>),
@@ -46,7 +46,6 @@ impl<'a> MatmulKernel<'a> {
         }
     }
 
-    /// The slices of an operand in workgroup memory.
     pub(super) fn slice(&self, side: Side) -> Slice<'a> {
         let (direction, vectors) = match self.tile.coop_matrix() {
             Some(_) => (self.direction(side), self.line_vectors(side)),
@@ -75,7 +74,6 @@ impl<'a> MatmulKernel<'a> {
         }
     }
 
-    /// Declares the loads of all operands that pass through workgroup memory.
     pub(super) fn declare_movers(&mut self, b: &mut Block<'a>) -> Vec<Mover<'a>> {
         let mut movers = vec![];
         for side in self.staged() {
@@ -94,7 +92,6 @@ impl<'a> MatmulKernel<'a> {
 }
 
 impl<'a> Mover<'a> {
-    /// Loads the slice that starts at depth `step` into registers.
     pub(super) fn fetch(&self, shader: &mut Shader<'a>, b: &mut Block<'a>, step: Val<'a>) {
         match self {
             Self::Elements(stage, origin) => stage.fetch(shader, b, [step, *origin]),
@@ -103,7 +100,6 @@ impl<'a> Mover<'a> {
         }
     }
 
-    /// Writes the fetched slice, which starts at depth `step`, to workgroup memory.
     pub(super) fn fill(&self, shader: &mut Shader<'a>, b: &mut Block<'a>, step: Val<'a>) {
         match self {
             Self::Elements(stage, origin) => stage.fill(shader, b, [step, *origin], shader.u32(0)),

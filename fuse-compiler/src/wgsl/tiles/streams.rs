@@ -1,11 +1,13 @@
 //! Stream-K: the depths of tiles are distributed evenly over the workgroups that run concurrently.
 //!
 //! With 288 tiles and 132 concurrent workgroups, the third round would leave most of a machine idle. So only the first
-//! tiles have a workgroup each. The steps of the others, one tile after the other, are cut into equal shares, and a
-//! workgroup walks through its share: the end of a tile, perhaps whole ones, the beginning of another. Whole tiles go
-//! to the epilogue at once, partial sums to scratch memory, which a second pass adds up. After Osama, Merrill, Cecka,
-//! Garland and Owens, "Stream-K: Work-centric Parallel Decomposition for Dense Matrix-Matrix Multiplication on the GPU"
-//! (PPoPP 2023), where workgroups wait for each other instead; WGSL does not guarantee that they run concurrently.
+//! tiles have a workgroup each. The steps of the others are cut into equal shares: the end of a tile, perhaps whole
+//! ones, the beginning of another. Whole tiles go to the epilogue at once, partial sums to scratch memory for a second
+//! pass.
+//!
+//! After Osama, Merrill, Cecka, Garland and Owens, "Stream-K: Work-centric Parallel Decomposition for Dense
+//! Matrix-Matrix Multiplication on the GPU" (PPoPP 2023), where workgroups wait for each other; WGSL does not guarantee
+//! that they run concurrently.
 
 use fuse_artifact::{DType, Slot, Uniform, schedule::Tile};
 
@@ -15,24 +17,21 @@ use crate::{
     wgsl::{epilogue::Axes, shader::Shader},
 };
 
-/// Number of vectors of four accumulators of a tile.
 pub(in crate::wgsl) const fn vectors(tile: Tile) -> u32 {
     tile.rows * tile.columns / 4
 }
 
-/// The part of a depth that a workgroup sums, in private variables that `finish` reads.
+/// A workgroup's part of a depth, in private variables that `finish` reads.
 #[derive(Clone, Copy)]
 pub(super) struct Part<'k> {
     /// True if it is not the whole depth.
     is_part: Val<'k>,
-    /// The first vector of its partial sums in scratch memory.
+    /// First vector of its partial sums in scratch memory.
     at: Val<'k>,
-    /// The first row and column of its tile.
     origin: [Val<'k>; 2],
 }
 
 impl<'k> Part<'k> {
-    /// Declares the variables.
     pub(super) fn declare(shader: &mut Shader<'k>) -> Self {
         Self {
             is_part: shader.private("is_part", Ty::BOOL),
@@ -41,15 +40,14 @@ impl<'k> Part<'k> {
         }
     }
 
-    /// Sets the origin of its tile.
     pub(super) fn begin(&self, b: &mut Block<'k>, origin: [Val<'k>; 2]) {
         for (variable, place) in self.origin.into_iter().zip(origin) {
             b.set(variable, place);
         }
     }
 
-    /// The statements at the start of `finish`: they store partial sums. The parts of a tile are consecutive in scratch
-    /// memory, each with its products.
+    /// The start of `finish`, which stores partial sums. A tile's parts are consecutive in scratch memory, each with
+    /// its products.
     pub(super) fn keep(&self, shader: &mut Shader<'k>, axes: &Axes<'k>, sum: DType, tile: Tile) -> Block<'k> {
         let scratch = shader.buffer(Slot::Scratch, sum, tile.lanes, true);
         let [row, column] = ["row", "column"].map(|name| shader.arena().name(name, Ty::U32));
@@ -67,7 +65,7 @@ impl<'k> Part<'k> {
 }
 
 impl<'k> MatmulKernel<'k> {
-    /// Computes the tiles of this workgroup's share; `finish` stores their partial sums.
+    /// Walks a share; `finish` stores partial sums.
     pub(super) fn walk_share(&mut self, id: Val<'k>, part: Part<'k>) {
         let tile = self.tile;
         let Shares { steps, share, tiles } = Shares::bind(&mut self.shader, &mut self.main, &self.axes, tile);
@@ -99,7 +97,7 @@ impl<'k> MatmulKernel<'k> {
     }
 }
 
-/// Steps of a tile, steps of a share, and tiles of a batch.
+/// Steps of a tile, steps of a share, tiles of a batch.
 pub(in crate::wgsl) struct Shares<'k> {
     pub(in crate::wgsl) steps: Val<'k>,
     pub(in crate::wgsl) share: Val<'k>,
@@ -107,7 +105,6 @@ pub(in crate::wgsl) struct Shares<'k> {
 }
 
 impl<'k> Shares<'k> {
-    /// Binds the numbers.
     pub(in crate::wgsl) fn bind(shader: &mut Shader<'k>, b: &mut Block<'k>, axes: &Axes<'k>, tile: Tile) -> Self {
         let share = shader.uniform(Uniform::SplitDepth);
         let (row_tiles, column_tiles) = (shader.uniform(Uniform::RowTiles), shader.uniform(Uniform::ColumnTiles));

@@ -1,4 +1,4 @@
-//! Tiles without workgroup memory, for CPU adapters: each invocation reads its factors from buffers, without barriers.
+//! Tiles without workgroup memory or barriers, for CPU adapters: each invocation reads its factors from buffers.
 //!
 //! Neighbors read the same rows and neighboring columns, which caches serve. Without barriers, such an adapter need not
 //! interleave invocations, nor zero workgroup memory first.
@@ -12,24 +12,23 @@ use crate::{
     wgsl::operand::Operand,
 };
 
-/// A load of a step: a row or column of the invocation, or the first of four, and a depth, or the first of four.
+/// A load of a step: a row or column (or the first of four), and a depth (or the first of four).
 struct Read {
     outer: u32,
     depth: u32,
 }
 
-/// A row or column of an operand that an invocation reads, or the first of four.
+/// A row or column that an invocation reads, or the first of four.
 struct Line<'k> {
     outer: u32,
-    /// The offset of each access at depth 0.
+    /// Offset of each access at depth 0.
     bases: Vec<(u16, Val<'k>)>,
 }
 
-/// The values of an operand that an invocation reads in a step, with the row or column and the depth of each.
+/// Values of an operand in a step, each with its row or column and depth.
 type Step<'k> = Vec<([u32; 2], Val<'k>)>;
 
 impl<'k> MatmulKernel<'k> {
-    /// Accumulates the products of all depths.
     pub(super) fn multiply_unstaged(&mut self) {
         let mut b = Block::new();
         let [row, column] = [self.outer(Side::Lhs, 0), self.outer(Side::Rhs(0), 0)];
@@ -77,7 +76,6 @@ impl<'k> MatmulKernel<'k> {
         self.main.append(&b);
     }
 
-    /// Number of rows or columns of an invocation.
     const fn span(&self, side: Side) -> u32 {
         match side {
             Side::Lhs => self.tile.invocation_rows,
@@ -85,7 +83,6 @@ impl<'k> MatmulKernel<'k> {
         }
     }
 
-    /// An invocation's `i`-th row or column.
     fn outer(&self, side: Side, i: u32) -> Val<'k> {
         let (tile, span) = (self.tile, self.span(side));
         match side {
@@ -99,7 +96,6 @@ impl<'k> MatmulKernel<'k> {
         self.tile.lanes > 1 && self.direction(side) == Direction::Outer
     }
 
-    /// The loads of a step.
     fn reads(&self, side: Side) -> Vec<Read> {
         let (step, depths) = if self.is_across(side) { (LANES as usize, self.tile.depth) } else { (1, 1) };
         let of_depths = |outer| (0..depths).map(move |depth| Read { outer, depth });
@@ -120,7 +116,6 @@ impl<'k> MatmulKernel<'k> {
         self.shader.arena().construct(Ty::of(self.sum, LANES), &lanes)
     }
 
-    /// Binds the constant part of each load's offset, for rows and columns inside the operand.
     fn bind_lines(&mut self, b: &mut Block<'k>, side: Side) -> Vec<Line<'k>> {
         let operand = self.operand(side);
         let p = operand.prefix;
@@ -141,7 +136,6 @@ impl<'k> MatmulKernel<'k> {
         lines
     }
 
-    /// Reads a step of an operand from depth `k` on, after its prologue.
     fn read_step(
         &mut self,
         b: &mut Block<'k>,

@@ -1,9 +1,9 @@
 //! Weighted-sum kernels with cooperative matrices.
 //!
-//! A subgroup keeps its rows of the products' left operands, and its accumulators, in matrices from the first key to
-//! the last. Right operands and values pass through slices that the workgroup shares; if both are the same tensor, as
-//! in gradients of attentions, they are one slice. Products leave their matrices through strips of workgroup memory
-//! that belong to the subgroup, one for each product, and return as weights, as described in `attention/coop_matrix`.
+//! A subgroup keeps its rows of left operands and its accumulators in matrices throughout. Right operands and values
+//! pass through shared slices; if both are the same tensor, as in gradients of attentions, they are one slice. Products
+//! leave their matrices through the subgroup's strips of workgroup memory, one per product, and return as weights, as
+//! in `attention/coop_matrix`.
 //!
 //! The last tile of rows is shifted inside; its rows before the edge belong to the previous tile.
 
@@ -20,7 +20,6 @@ use crate::{
     },
 };
 
-/// Builds the rest of the pass, after the declarations and the place of the workgroup.
 pub(super) fn write<'k>(mut shader: Shader<'k>, mut main: Block<'k>, source: Source<'_>, extents: Extents<'k>) -> Pass {
     let tile = source.scheduled.schedule;
     shader.use_coop_matrix(SIZE);
@@ -37,17 +36,14 @@ struct MatrixKernel<'a, 'k> {
     extents: Extents<'k>,
     places: Places<'k>,
     keys: Keys<'k>,
-    /// The slices, those of products first.
     slices: Vec<LineStage<'k>>,
-    /// For each sum, the slice of its values and the array of its weights.
+    /// For each sum, its values' slice and its weights' array.
     values: Vec<(usize, Val<'k>)>,
-    /// The rows of each product, and the outputs of each sum.
     rows: Vec<Matrices<'k>>,
     outputs: Vec<Matrices<'k>>,
 }
 
 impl<'a, 'k> MatrixKernel<'a, 'k> {
-    /// Binds the indices of this invocation and its subgroup, loads the rows' matrices, and declares the accumulators.
     fn prepare(shader: &mut Shader<'k>, b: &mut Block<'k>, source: Source<'a>, extents: Extents<'k>) -> Self {
         let (arena, tile, batch) = (shader.arena(), source.scheduled.schedule, extents.axes.batch());
         let [halves, floats] = [Scalar::F16, Scalar::F32].map(|scalar| Ty::vector(scalar, LANES));
@@ -108,7 +104,6 @@ impl<'a, 'k> MatrixKernel<'a, 'k> {
         });
     }
 
-    /// Reads the products from their strips and stores their weights to workgroup memory.
     fn weigh(&self, b: &mut Block<'k>, products: &[Matrices<'k>], k0: Val<'k>) {
         let places = &self.places;
         places.read(b, products, |b, [r, m]| {

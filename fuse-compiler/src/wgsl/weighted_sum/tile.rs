@@ -1,8 +1,7 @@
 //! Tiled weighted-sum kernels.
 //!
-//! For each step of keys a workgroup computes tiles of its products in registers, and from them the weights. These are
-//! stored to workgroup memory, transposed, one sum after the other, and multiplied with the values of the sum
-//! (`key_loop`).
+//! For each step of keys a workgroup computes its products in registers, and from them the weights. These are stored to
+//! workgroup memory, transposed, one sum after the other, and multiplied with the sum's values (`key_loop`).
 
 use fuse_artifact::{
     Grid, Pass,
@@ -21,8 +20,7 @@ use crate::{
     },
 };
 
-/// Builds the rest of the pass, after the declarations and the place of the workgroup. `weights` is the type of a row's
-/// weights.
+/// Builds the rest of the pass, after declarations and the workgroup's place. `weights` is the type of a row's weights.
 pub(super) fn write<'k>(
     mut shader: Shader<'k>,
     mut b: Block<'k>,
@@ -74,7 +72,6 @@ struct WeightedSumTile<'k> {
 }
 
 impl<'k> WeightedSumTile<'k> {
-    /// The weights of each row and the invocation's four keys.
     fn weigh(&self, b: &mut Block<'k>, k0: Val<'k>, products: &[Sums<'k>]) -> Weights<'k> {
         let row_tile = &self.key_loop.row_tile;
         let (keys, key) = (self.tile.keys(), k0 + row_tile.column(0));

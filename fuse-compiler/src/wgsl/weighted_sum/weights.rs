@@ -12,9 +12,8 @@ use crate::{
     },
 };
 
-/// Declares the type `Weights` with a vector `w0 …` for each sum, and `weights(b0 …, row, column, c0 …)`: the weights
-/// of a row and four neighboring keys, from their products. For rows and columns outside, the values are unspecified
-/// and not used.
+/// Declares the type `Weights` with a vector `w0 …` per sum, and `weights(b0 …, row, column, c0 …)`: weights of a row
+/// and four neighboring keys from products, unspecified outside.
 pub(super) fn declare<'k>(shader: &mut Shader<'k>, source: Source<'_>, extents: &Extents<'k>) {
     let (lanes, arena) = (source.lanes(), shader.arena());
     let products = |lanes: u32| -> Vec<Val<'k>> {
@@ -51,12 +50,10 @@ pub(super) fn declare<'k>(shader: &mut Shader<'k>, source: Source<'_>, extents: 
     }
 }
 
-/// The fields of `Weights`.
 fn fields(source: Source<'_>, lanes: u32) -> Vec<(String, Ty)> {
     (0..source.sum.values.len()).map(|i| (format!("w{i}"), Ty::of(COMPUTED, lanes))).collect()
 }
 
-/// Calls `weights` for a row and four neighboring keys.
 pub(super) fn call<'k>(
     source: Source<'_>,
     extents: &Extents<'k>,
@@ -69,7 +66,6 @@ pub(super) fn call<'k>(
     arena.call("weights", &arguments, arena.structure("Weights", fields(source, 4)))
 }
 
-/// Computes the weights' program from products; returns the values of all sums.
 fn values<'k>(
     shader: &mut Shader<'k>,
     b: &mut Block<'k>,

@@ -1,4 +1,4 @@
-//! Tests that every entry of the catalogue is reachable and gives a newcomer enough help.
+//! Tests that every catalogue entry is reachable and helps a newcomer.
 
 use fuse_compiler::diag::Code;
 
@@ -14,7 +14,6 @@ macro_rules! body {
     };
 }
 
-/// Sources with the first code that they give.
 const CASES: &[(Code, &str)] = &[
     (Code::SyntaxError, body!("x + + v +")),
     (Code::SyntaxError, body!("relu(x) relu(x)")),
@@ -350,7 +349,7 @@ const CASES: &[(Code, &str)] = &[
     (Code::MissingOption, body!("grad(sum(x))")),
 ];
 
-/// Each function calls the one before it twice, sixteen deep.
+/// Each calls the one before twice.
 const TOO_LARGE: &str = "
     fn a(x: f32[N]) -> f32[N] { exp(exp(x)) } fn b(x: f32[N]) -> f32[N] { a(a(x)) }
     fn c(x: f32[N]) -> f32[N] { b(b(x)) } fn d(x: f32[N]) -> f32[N] { c(c(x)) }
@@ -388,7 +387,7 @@ fn messages_follow_the_house_style() {
         for diagnostic in messages(source) {
             let text = &diagnostic.message;
             assert!(!text.ends_with('.') && !text.starts_with(char::is_uppercase), "{code:?}: {text}");
-            // Grammar errors are in syn's words, which state the expected tokens.
+            // syn's words state the expected tokens.
             let syntax = diagnostic.code == Code::SyntaxError;
             assert!(syntax || !diagnostic.help.is_empty(), "{code:?} gives no help: {text}");
         }

@@ -54,7 +54,7 @@ fn classes_follow_from_operations() {
     assert_eq!(classes("clamp(a, -1, 1) * 0.5"), [DTypeClass::Float]);
     assert_eq!(classes("a << b"), [DTypeClass::Integer]);
     assert_eq!(classes("!(a & 7) | popcount(b)"), [DTypeClass::Integer]);
-    // Literals that only some dtypes can represent.
+    // Not every dtype can represent these.
     assert_eq!(classes("a * 70000"), [DTypeClass::Wide]);
     assert_eq!(classes("a * -70000"), [DTypeClass::SignedWide]);
     assert_eq!(classes("(a + 3000000000) * 70000"), [DTypeClass::UnsignedWide]);

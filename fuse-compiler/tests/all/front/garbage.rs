@@ -1,4 +1,4 @@
-//! Tests that the front end never panics, and never accepts nonsense silently.
+//! Tests that the front end never panics or accepts nonsense silently.
 
 use fuse_compiler::{diag::Code, front::*};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
@@ -103,7 +103,6 @@ fn nasty_texts_are_reported() {
         "dropout(x, reshape(p, [4]), 1)",
     ];
     for text in texts.into_iter().chain([deep.as_str(), &minus, &chain, &returns, &matches, &dims, &calls]) {
-        // Unbalanced sources are no token streams: rustc reports them before a macro runs.
         let Ok(tokens) = text.parse::<proc_macro2::TokenStream>() else { continue };
         let diagnostics = if is_items(&tokens) { items(tokens).diagnostics } else { expression(tokens).diagnostics };
         assert!(diagnostics.has_errors(), "{}", &text[..text.len().min(80)]);
@@ -112,8 +111,7 @@ fn nasty_texts_are_reported() {
     }
 }
 
-/// Deletes, doubles and swaps tokens of sound programs. The front end must not panic or break an invariant of the
-/// graph.
+/// Deletes, doubles and swaps tokens. The front end must not panic or break a graph's invariant.
 #[test]
 fn mutated_programs_are_answered() {
     let programs = [
@@ -145,7 +143,6 @@ fn mutated_programs_are_answered() {
                     1 => text.insert(position, text[position].clone()),
                     _ => text.swap(position, (position + 1) % tokens.len()),
                 }
-                // Mutations may unbalance brackets.
                 if text.join(" ").parse::<TokenStream>().is_ok() {
                     let found = messages(&text.join(" "));
                     let internal = found.iter().find(|diagnostic| diagnostic.code == Code::InternalError);

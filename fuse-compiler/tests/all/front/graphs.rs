@@ -48,7 +48,7 @@ fn literals_take_the_dtype_of_what_they_meet() {
     assert_eq!(half[4], "%4: f16[] = literal 2.0");
     let unsigned = nodes("fn f(x: u32[N]) -> u32[N] { x % 7 }");
     assert_eq!(unsigned[1], "%1: u32[] = literal 7");
-    // Integer division of literals waits for the dtype: 1 / 4 is a quarter among floats.
+    // It waits for the dtype: a quarter among floats.
     let quarter = nodes("fn f(x: f32[N]) -> f32[N] { x * (1 / 4) }");
     assert_eq!(quarter[1..4], ["%1: f32[] = literal 1.0", "%2: f32[] = literal 4.0", "%3: f32[] = div %1, %2"]);
 }
@@ -75,7 +75,6 @@ fn index_takes_the_shape_that_it_meets() {
             "%6: f32[N, N] = select %3, %0, %5",
         ]
     );
-    // A host scalar determines no shape.
     let scalar = nodes("fn f(x: f32[N], n: i32) -> f32[N] { select(index(axis = 0) < n, x, 0) }");
     assert_eq!(scalar[2], "%2: i32[N] = index axis=0");
     assert_eq!(scalar[3], "%3: i32[N] = broadcast %1");

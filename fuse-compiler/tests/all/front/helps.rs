@@ -1,4 +1,4 @@
-//! Tests that suggestions compile: each mistake has one message, and its help holds code of a correct program.
+//! Tests that suggestions compile: each mistake has one message with a correct program.
 
 use fuse_compiler::diag::Code;
 

@@ -1,4 +1,4 @@
-//! Tests of imports: `use` items, linked blocks, and a function's answer to its importers.
+//! Tests of `use` items, linked blocks, and answers to importers.
 
 use fuse_artifact::DType;
 use fuse_compiler::{
@@ -112,7 +112,6 @@ fn mistakes_of_calls_are_at_the_call() {
 
 #[test]
 fn what_goes_wrong_in_a_sound_definition_is_said_at_the_call() {
-    // A body with an error, although its block marked it sound.
     let first = items_of("fn first(x: f32[1, N]) -> f32[N] { squeeze(x, axis = 0) }");
     assert!(first.diagnostics.is_empty());
     let forged = answer(&first, 0, "a").to_string().replace("axis = 0", "axis = 1");

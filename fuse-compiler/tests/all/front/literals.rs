@@ -1,4 +1,4 @@
-//! Tests of literals, which take the dtypes of results, parameters and other operands, and of a block's constants.
+//! Tests of literals, which take dtypes of results, parameters and operands, and of constants.
 
 use fuse_artifact::DType;
 use fuse_compiler::{diag::Code, graph::Op, interp::Value};
@@ -60,7 +60,6 @@ fn literals_of_expressions_take_the_dtype_of_other_operands() {
     assert!(expression.diagnostics.iter().next().is_none());
     let graph = &expression.instances[0].graph;
     assert_eq!(graph.nodes[graph.results[0]].ty.dtype, DType::U32);
-    // One instance per dtype of `x`, each with separate literals.
     let expression = expression_of("x * select(c, 1, 2)");
     for instance in &expression.instances {
         let graph = &instance.graph;
@@ -85,7 +84,6 @@ fn constants_of_a_block_are_literals() {
     assert_eq!(values(source, &[input]), [-1.5 + 0.25 - 6.0, -4.0 + 0.25 - 6.0]);
     let items = items_of(source);
     assert_eq!(items.constants.to_string().matches("const").count(), 6);
-    // Imported definitions contain no constant names.
     let definition = items.definitions(0, Clone::clone).remove(0).function.to_string();
     assert!(!definition.contains("ROWS") && !definition.contains("HALF"), "{definition}");
     let turns = "const TURN: f32 = 2.0 * std::f32::consts::PI; fn f(x: f32[N]) -> f32[N] { x * TURN }";
@@ -118,7 +116,6 @@ fn constants_of_the_standard_library_are_literals() {
     let [pi, e] = [std::f64::consts::PI, std::f64::consts::E];
     assert!((values(&source, &[value(&[1], &[1.0])])[0] - (pi + e)).abs() < 1e-5);
     assert!(messages("x + std::f32::consts::TAU").is_empty());
-    // In the expression form, other paths are constants of the caller.
     let expression = expression_of("x + crate::scale::EPS * LIMIT");
     assert!(expression.diagnostics.iter().next().is_none());
     let names: Vec<&str> = expression.variables.iter().map(|variable| variable.place.text.as_str()).collect();
@@ -138,11 +135,11 @@ fn dimensions_follow_from_products() {
     };
     assert_eq!(shape(heads, &input).expect("8 is a multiple of 4"), [1, 4, 2, 2]);
     assert!(shape(heads, &value(&[1, 2, 6], &[0.0; 12])).is_err(), "6 is no multiple of 4");
-    // A dimension that is a whole extent defines others, in any position.
+    // A dimension that is a whole extent defines others.
     let chain = "fn f(x: f32[2 * A * B, C * A, C]) -> f32[A, B, C] { reshape(sum(x), [1, 1, 1]) + (A as f32) * \
                  broadcast_to(1.0, [A, B, C]) }";
     assert_eq!(shape(chain, &value(&[12, 6, 3], &[0.0; 216])).expect("A = 2, B = 3, C = 3"), [2, 3, 3]);
-    // Calls divide known extents, and leave the rest to the launch.
+    // Calls divide known extents, and the launch the rest.
     for (caller, extent) in [("4 * D", 8), ("N", 8), ("8", 8)] {
         let name = if caller == "4 * D" { "D" } else { caller };
         let result = if name == "D" { "f32[B, 4, S, D]" } else { "f32[B, 4, S, 2]" };

@@ -1,4 +1,4 @@
-//! Tests of concatenation, gathers and random numbers: their graphs, and their values in the interpreter.
+//! Tests of concatenation, gathers and random numbers.
 
 use fuse_artifact::DType;
 use fuse_compiler::interp::Value;
@@ -113,7 +113,7 @@ fn dropout_scales_what_it_keeps() {
     assert!(quarter.iter().all(|x| *x == 0.0 || (x - 4.0 / 3.0).abs() < 1e-6));
     let count = quarter.iter().filter(|x| **x > 0.0).count();
     assert!((160..224).contains(&count), "{count} of 256 are kept");
-    // The number depends on the row-major position, not on the shape or on how `p` and the seed are passed.
+    // Only the row-major position matters.
     let flat = values(
         "fn f(x: f32[N], p: f32, seed: u32) -> f32[N] { dropout(x, p, seed) }",
         &[value(&[256], &[1.0; 256]), value(&[], &[0.25]), integers(DType::U32, &[], &[7.0])],
@@ -127,7 +127,7 @@ fn dropout_scales_what_it_keeps() {
 fn dropout_draws_the_words_of_philox() {
     let words =
         values("fn f(x: u32[N]) -> u32[N] { philox(x, 0) }", &[integers(DType::U32, &[4], &[0.0, 1.0, 2.0, 3.0])]);
-    // Published vector of Random123 for counter 0 and key 0.
+    // Random123's vector for counter 0 and key 0.
     assert_eq!(words, [0x6627e8d5u32, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8].map(f64::from));
 }
 

@@ -1,4 +1,4 @@
-//! Tests of reductions, row operations and normalizations: their graphs, and their values in the interpreter.
+//! Tests of reductions, row operations and normalizations.
 
 use super::{
     graphs::{graph, nodes},
@@ -7,7 +7,6 @@ use super::{
 
 const INF: f64 = f64::INFINITY;
 
-/// Nodes after the input of a body over `x: f32[B, M, N]`.
 fn body(result: &str, body: &str) -> Vec<String> {
     nodes(&format!("fn f(x: f32[B, M, N]) -> {result} {{ {body} }}"))[1..].to_vec()
 }
@@ -37,7 +36,6 @@ fn axes_are_numbers_names_or_lists() {
     assert_eq!(body("i32[B, M]", "argmax(x, axis = 2)")[0], "%1: i32[B, M, 1] = argmax %0 axes=[2]");
     assert_eq!(body("bool[B]", "any(x > 0, axis = [1, 2])")[3], "%4: bool[B, 1, 1] = any %3 axes=[1, 2]");
     assert_eq!(nodes("fn f(x: i32[N]) -> i32 { argmin(x) }")[1], "%1: i32[1] = argmin %0 axes=[0]");
-    // With two operands they are pointwise.
     assert_eq!(nodes("fn f(x: f32[N], y: f32[N]) -> f32[N] { max(x, y) }")[2], "%2: f32[N] = max %0, %1");
 }
 
@@ -77,7 +75,7 @@ fn the_mean_divides_by_the_count() {
     );
     let literal = nodes("fn f(x: f32[M, 8]) -> f32[M] { mean(x, axis = 1) }");
     assert_eq!(literal[2], "%2: f32[] = literal 8.0");
-    // Neither the count nor the sum has to fit f16.
+    // Neither count nor sum has to fit f16.
     let half = nodes("fn f(x: f16[N]) -> f16 { mean(x) }");
     assert_eq!(half[1], "%1: f32[N] = cast %0");
     assert_eq!(half.last().map(String::as_str), Some("%7: f16[] = reshape %6"), "{half:?}");
@@ -144,7 +142,7 @@ fn norms() {
     };
     let batch = "fn f(x: f32[B, C, N], m: f32[C], v: f32[C], g: f32[C], b: f32[C]) -> f32[B, C, N] {
         batch_norm(x, m, v, g, b, eps = 1.0) }";
-    // Channel 0: mean 2, variance 3, scale 4, shift 5; channel 1: mean 7, variance 8, scale 9, shift 10.
+    // Mean 2, variance 3, scale 4, shift 5; then mean 7, variance 8, scale 9, shift 10.
     let found = values(batch, &inputs(&[2.0, 4.0, 7.0, 1.0], [2.0, 7.0]));
     close(&found, &[5.0, 5.0 + 4.0, 10.0, 10.0 - 18.0]);
 }
@@ -193,7 +191,7 @@ fn dimensions_are_numbers_where_they_are_converted() {
     assert!(half.contains("%2: f16[] = cast %1"), "{half}");
     let difference = graph("fn f(x: f32[M], y: f32[N]) -> (f32[M], f32[N]) { (x * ((M - N) as f32), y) }");
     assert!(difference.contains("check N <= M (a dimension used as a number)"), "{difference}");
-    // A variable hides a dimension of the same name.
+    // A variable hides a dimension.
     let shadow = nodes("fn f(x: f32[N]) -> f32[N] { let N = x + 1.0; N as f32 }");
     assert_eq!(shadow.len(), 4, "{shadow:?}");
 }

@@ -1,4 +1,4 @@
-//! Plans of attention gradients: their kernels, no materialized scores, and reasons where scores must be stored.
+//! Plans of attention gradients: kernels, and reasons for stored scores.
 
 use fuse_artifact::{DomainKind, Function, Size};
 use fuse_compiler::{
@@ -28,7 +28,6 @@ fn kernels(function: &Function) -> Vec<String> {
     function.plan.groups.iter().map(|group| group.kind.to_string()).collect()
 }
 
-/// Temporaries and results whose elements grow with the square of symbol `S`.
 fn square(graph: &Graph, function: &Function) -> Vec<String> {
     let of = |shape: &[Size], s: u64| {
         let symbols: Vec<u64> = graph.symbols.iter().map(|symbol| if symbol.name == "S" { s } else { 2 }).collect();
@@ -81,18 +80,17 @@ fn no_plan_stores_scores() {
     }
 }
 
-/// Gradients of queries need one kernel, those of keys and values another.
+/// Queries need one kernel, keys and values another.
 #[test]
 fn a_gradient_is_numbers_per_row_and_two_kernels() {
     let source = [attention("f", "", "s * 0.125", "[q, k, v]", THREE), grouped()];
     let functions = functions(&source.join("\n"));
     let fused = ["attention", "reduction", "weighted sum", "weighted sum"];
     assert_eq!(kernels(&functions[0].1), fused);
-    // Keys and values shared by heads need a sum over the heads.
     assert_eq!(kernels(&functions[1].1), [&fused[..], &["reduction", "reduction"]].concat());
 }
 
-/// The pullback's second half recomputes row statistics in an additional kernel.
+/// The second half recomputes row statistics in an additional kernel.
 #[test]
 fn halves_store_no_scores() {
     let source = "#[differentiable] pub fn f(q: f32[H, S, 32], k: f32[H, S, 32], v: f32[H, S, 32]) -> f32[H, S, 32] {
@@ -109,7 +107,7 @@ fn halves_store_no_scores() {
     assert_eq!(kernels, [vec!["attention"], vec!["attention", "reduction", "weighted sum", "weighted sum"]]);
 }
 
-/// Repeated squaring behind an attention and of its scores: visits each value once, not once per path.
+/// Visits each value once, not once per path.
 #[test]
 fn powers_are_planned_at_once() {
     let squares = |name: &str| (0..48).map(|_| format!("let {name} = {name} * {name};")).collect::<String>();
@@ -129,7 +127,6 @@ fn powers_are_planned_at_once() {
     assert_eq!(functions(&source).len(), 1);
 }
 
-/// A transformer block: one product per head projection and one behind the attention.
 #[test]
 fn a_block_stores_no_scores() {
     let source = "pub fn step(x: f32[B, S, 64], wq: f32[64, 64], wk: f32[64, 64], wv: f32[64, 64], wo: f32[64, 64], y: f32[B, S, 64])
@@ -151,7 +148,7 @@ fn a_block_stores_no_scores() {
     }
 }
 
-/// A bias per score requires stored elements of that size, as do scores whose softmax has other readers.
+/// A bias per score, and another reader of the softmax.
 #[test]
 fn a_plan_says_what_it_stores() {
     let source = [

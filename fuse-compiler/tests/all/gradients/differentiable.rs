@@ -1,5 +1,4 @@
-//! `#[differentiable]`: gradients compared with central differences, and the values kept between the halves of a
-//! pullback.
+//! `#[differentiable]`: gradients compared with central differences, and residuals of pullbacks.
 
 use std::collections::BTreeMap;
 
@@ -13,10 +12,10 @@ use fuse_compiler::{
     interp::{Value, run_exact},
 };
 
-/// Tolerance relative to the tensor's largest element, or to 1.
+/// Relative to the largest element, or to 1.
 const TOLERANCE: f64 = 1e-6;
 
-/// Balances the error of a fourth-order difference with rounding, both far below [`TOLERANCE`].
+/// Balances the error of a fourth-order difference with rounding.
 const STEP: f64 = 1e-3;
 
 fn last(source: &str) -> (Vec<Instance>, Vec<usize>) {
@@ -35,7 +34,7 @@ fn derivatives(instance: &Instance) -> &Derivatives {
     derivatives
 }
 
-/// Values of a graph's parameters with the given extents: floats between -1 and 1, indices below 3.
+/// Floats between -1 and 1, indices below 3.
 fn inputs(graph: &Graph, dims: &BTreeMap<&str, u64>, seed: u64) -> Vec<Value> {
     let symbols: Vec<u64> =
         graph.symbols.iter().map(|symbol| dims.get(symbol.name.as_ref()).copied().unwrap_or(1)).collect();
@@ -100,7 +99,6 @@ const BLOCKS: &[(&str, &[(&str, u64)])] = &[
          }",
         &[("H", 2), ("S", 3), ("D", 2)],
     ),
-    // Several results: one depends on another, and one is no float.
     (
         "#[differentiable] fn f(x: f32[M, N], y: f32[M, N]) -> (f32[M, N], i32[M], f32[M]) {
              let z = sin(x * y);
@@ -188,7 +186,7 @@ fn the_halves_give_what_the_whole_gives() {
     }
 }
 
-/// Kept values: arguments by name, results by index, others by shape.
+/// Residuals: arguments by name, results by index, others by shape.
 fn kept(source: &str) -> String {
     let (instances, _) = last(source);
     let (own, pullback) = (instances[0].graph.results.len(), &derivatives(&instances[0]).pullback);
@@ -210,12 +208,11 @@ fn kept(source: &str) -> String {
 #[test]
 fn what_is_kept_follows_the_rule() {
     let cases = [
-        // Pointwise values of arguments are recomputed, those of products kept.
+        // Pointwise values are recomputed, products kept.
         ("#[differentiable] fn f(x: f32[N]) -> f32[N] { tanh(exp(x)) }", "x ·"),
         ("#[differentiable(b)] fn f(x: f32[M, K], w: f32[K, N], b: f32[N]) -> f32[M, N] { matmul(x, w) + b }", "·"),
         ("#[differentiable] fn f(x: f32[M, K], w: f32[K, N]) -> f32[M, N] { matmul(x, w) }", "x w ·"),
         ("#[differentiable] fn f(x: f32[M, K], w: f32[K, N]) -> f32[M, N] { gelu(matmul(x, w)) }", "x w · f32[M, N]"),
-        // A needed result is not kept twice.
         ("#[differentiable] fn f(x: f32[M, K], w: f32[K, N]) -> f32[M, N] { tanh(matmul(x, w)) }", "x w · result 0"),
         ("#[differentiable] fn f(x: f32[M, K], w: f32[K, N]) -> f32[M, N] { checkpoint(gelu(matmul(x, w))) }", "x w ·"),
         (
@@ -225,9 +222,9 @@ fn what_is_kept_follows_the_rule() {
              }",
             "x w v · f32[M, N]",
         ),
-        // Keeps reductions instead of their dependents.
+        // Reductions in place of dependents.
         ("#[differentiable] fn f(x: f32[M, N]) -> f32[M, N] { softmax(x) }", "x · f32[M, 1] f32[M, 1]"),
-        // Keeps nothing of shape [S, S].
+        // Nothing of shape [S, S].
         (
             "#[differentiable] fn f(q: f32[S, D], k: f32[T, D], v: f32[T, D]) -> f32[S, D] {
                  matmul(softmax(matmul(q, transpose(k)) / sqrt(D as f32)), v)
@@ -240,7 +237,7 @@ fn what_is_kept_follows_the_rule() {
              }",
             "x · f32[S, E]",
         ),
-        // An argument kept for its dimensions only, and a host scalar.
+        // An argument for its dimensions only.
         ("#[differentiable] fn f(x: f32[M, N]) -> f32 { sum(x) }", "x ·"),
         ("#[differentiable] fn f(x: f32[N], s: f32) -> f32[N] { x * s }", "s ·"),
     ];

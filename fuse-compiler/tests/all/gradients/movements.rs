@@ -1,11 +1,11 @@
-//! Gradients of movements (`roll`, `repeat`, `tile`, `pad`, `concat`, …) at awkward sizes, without excess iteration.
+//! Gradients of movements (`roll`, `repeat`, `tile`, `pad`, `concat`, …) at awkward sizes.
 
 use fuse_artifact::DType;
 use fuse_compiler::graph::{Graph, Op};
 
 use super::operations::{Parameter, check, floats, graphs};
 
-/// Movements of a matrix `x`; `s` is a host scalar.
+/// `s` is a host scalar.
 const MOVEMENTS: &[&str] = &[
     "roll(x, axis = 0, shift = 1)",
     "roll(x, axis = 0, shift = -3)",
@@ -26,7 +26,7 @@ const MOVEMENTS: &[&str] = &[
     "concat([x, roll(x, axis = 0, shift = 1), tile(x, axis = 0, times = 2)], axis = 0)",
 ];
 
-/// Shapes of `x`: single elements, primes, no elements.
+/// Single elements, primes, no elements.
 const SHAPES: [[usize; 2]; 5] = [[1, 1], [2, 1], [7, 3], [1, 5], [0, 2]];
 
 fn scalar(value: f64) -> Parameter {
@@ -91,7 +91,7 @@ fn gradients_of_movements_are_linear() {
     }
 }
 
-/// Nested pieces of one tensor; slices that overlap, touch or leave gaps; extents with symbols.
+/// Nested pieces of one tensor; overlapping, touching or separate slices; symbols.
 #[test]
 fn values_of_many_pieces() {
     let all = |count: usize, text: &dyn Fn(usize) -> String| (0..count).map(text).collect::<Vec<_>>().join(", ");

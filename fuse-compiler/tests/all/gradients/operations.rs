@@ -1,4 +1,4 @@
-//! Gradients beside forward mode, on the interpreter in `f64`: every operation and function of the library.
+//! Gradients compared with forward mode in `f64`: every operation and library function.
 
 use fuse_artifact::DType;
 use fuse_compiler::{
@@ -8,10 +8,9 @@ use fuse_compiler::{
     interp::{Value, run_exact, run_forward},
 };
 
-/// How far apart the two modes may be, of the largest of the tensor or of 1.
+/// Relative to the tensor's largest number, or to 1.
 const TOLERANCE: f64 = 1e-11;
 
-/// The graphs of a block's functions.
 pub(super) fn graphs(source: &str) -> Vec<Graph> {
     let items = front::items(source.parse().expect("Rust tokens"));
     let errors: Vec<String> = items.diagnostics.errors().map(ToString::to_string).collect();
@@ -24,7 +23,6 @@ pub(super) fn graphs(source: &str) -> Vec<Graph> {
     graphs
 }
 
-/// Parameters of the functions below: name, type, and which numbers it has.
 pub(super) struct Parameter {
     pub(super) name: &'static str,
     pub(super) shape: Vec<usize>,
@@ -32,7 +30,6 @@ pub(super) struct Parameter {
     pub(super) dtype: DType,
 }
 
-/// Numbers that are spread, apart from each other, and away from corners: between `low` and `high`.
 fn spread(count: usize, seed: u64, low: f64, high: f64) -> Vec<f64> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut next = || {
@@ -51,7 +48,7 @@ fn inputs(parameters: &[Parameter]) -> Vec<Value> {
     parameters.iter().map(|p| Value::from_data(p.dtype, &p.shape, p.values.clone()).unwrap()).collect()
 }
 
-/// Compares `grad(loss, wrt = [all floats])` with forward mode. `loss` is an expression of rank 0.
+/// `loss` has rank 0.
 pub(super) fn check(parameters: Vec<Parameter>, statements: &str, loss: &str) {
     let declared: Vec<String> = parameters
         .iter()
@@ -95,7 +92,6 @@ pub(super) fn check(parameters: Vec<Parameter>, statements: &str, loss: &str) {
     }
 }
 
-/// The results without any rounding, that of literals included.
 fn unrounded(graph: &Graph, inputs: &[Value]) -> Vec<Value> {
     let still: Vec<Vec<f64>> = inputs.iter().map(|input| vec![0.0; input.data.len()]).collect();
     let found = run_forward(graph, inputs, &still).unwrap_or_else(|error| panic!("{}: {error}", graph.name));
@@ -103,7 +99,6 @@ fn unrounded(graph: &Graph, inputs: &[Value]) -> Vec<Value> {
     values.map(|(dtype, shape, data)| Value { dtype, shape, data }).collect()
 }
 
-/// The derivatives of the first result's elements by one element of a parameter.
 fn slopes(graph: &Graph, inputs: &[Value], (parameter, element): (usize, usize)) -> Vec<f64> {
     let mut direction: Vec<Vec<f64>> = inputs.iter().map(|input| vec![0.0; input.data.len()]).collect();
     direction[parameter][element] = 1.0;
@@ -111,7 +106,6 @@ fn slopes(graph: &Graph, inputs: &[Value], (parameter, element): (usize, usize))
     found[0].data.iter().map(|x| x.slope).collect()
 }
 
-/// Where functions of one element are defined.
 const UNARY: &[(&str, [f64; 2])] = &[
     ("-x", [-2.0, 2.0]),
     ("abs(x)", [-2.0, 2.0]),
@@ -270,7 +264,7 @@ fn corners_have_the_derivatives_that_the_rules_say() {
     assert_eq!(at("sum(relu(x))", &[-1.0, 0.0, 1.0]), [0.0, 0.0, 1.0]);
     assert_eq!(at("sum(abs(x))", &[-1.0, 0.0, 1.0]), [-1.0, 0.0, 1.0]);
     assert_eq!(at("sum(sign(x) + floor(x))", &[-1.0, 0.5]), [0.0, 0.0]);
-    // Also where what it is multiplied by has no slope.
+    // Also next to a factor without slope.
     assert_eq!(at("sum(sign(acosh(x)))", &[-0.5, 1.0, 2.0]), [0.0; 3]);
     assert_eq!(at("sum(x * x + round(log(x)))", &[-1.0, 2.0]), [-2.0, 4.0]);
     assert_eq!(at("max(x)", &[1.0, 3.0, 3.0, 2.0]), [0.0, 0.5, 0.5, 0.0]);
@@ -348,11 +342,11 @@ fn elements_at_computed_places() {
         dtype: DType::I32,
     };
     let table = || floats("x", &[3, 4], 21, [-2.0, 2.0]);
-    // Twice the same, none of some, and beyond the ends.
+    // One twice, some never, and beyond the ends.
     check(vec![table(), ids(&[2.0, 0.0, 2.0, 7.0, -1.0])], "let y = gather(x, ids);", "sum(y * y * y)");
     check(vec![table(), ids(&[1.0, 1.0])], "let y = gather(x, ids, axis = 1);", "sum(y * y * y)");
     check(vec![table(), ids(&[1.0, 3.0, 0.0])], "", "mean(cross_entropy(x, ids))");
-    // Rank 6, along the first axes and behind them; a tied table.
+    // Rank 6, and a tied table.
     for axis in [0, 1, 2, 5] {
         let x = floats("x", &[2, 3, 1, 2, 1, 2], 22, [-2.0, 2.0]);
         check(vec![x, ids(&[1.0, 0.0, 1.0])], &format!("let y = gather(x, ids, axis = {axis});"), "sum(y * y * y)");
@@ -362,7 +356,6 @@ fn elements_at_computed_places() {
         "let y = gather(x, ids) * 2.0; let z = gather(x, 2 - ids);",
         "sum(y * y * z)",
     );
-    // The gradient of a gradient is what was read.
     check(
         vec![table(), ids(&[2.0, 0.0, 2.0])],
         "let y = gather(x, ids); let g = grad(sum(y * y * y), wrt = x);",
@@ -402,7 +395,7 @@ fn gradients_of_gradients() {
 fn cotangents_and_what_is_stopped() {
     let x = || floats("x", &[2, 3], 12, [-1.0, 1.0]);
     let c = floats("c", &[2, 3], 13, [-1.0, 1.0]);
-    // The gradient with a cotangent is that of the sum of products with it.
+    // A cotangent weights the elements of the sum.
     check(vec![x(), c], "let g = grad(x * x * x, wrt = x, cotangent = c);", "sum(g * g)");
     let graph = &graphs("fn g(x: f32[3]) -> f32[3] { grad(sum(stop_gradient(x * x) * x), wrt = x) }")[0];
     let x = Value::from_data(DType::F32, &[3], vec![1.0, 2.0, 3.0]).unwrap();
@@ -426,7 +419,6 @@ fn values_between_and_functions_of_the_block() {
     assert!((found[1].data[0] - 2.0 * h * (1.0 - h * h) * 0.5).abs() < 1e-12);
 }
 
-/// Gradients of all constructs become kernels that pass naga.
 #[test]
 fn gradients_compile() {
     for source in [
@@ -442,13 +434,13 @@ fn gradients_compile() {
         "fn f(x: f32[0, 3]) -> f32[0, 3] { grad(mean(x * x), wrt = x) }",
         "fn f(x: f32[1, 1]) -> f32[1, 1] { grad(sum(softmax(x) * x), wrt = x) }",
         "#[no_fuse] fn f(x: f32[M, N]) -> f32[M, N] { grad(logsumexp(x), wrt = x) }",
-        // A scatter-add whose integers are the values of many operations.
+        // Integers computed by many operations.
         "fn f(x: f32[N], y: f32[K], i: i32[K], k: i32[K]) -> f32[N] {
              let a = (i * 3 + k) % 7; let b = (a * 3 + k) % 7; let c = (b * 3 + k) % 7; let d = (c * 3 + k) % 7;
              let e = (d * 3 + k) % 7; let g = (e * 3 + k) % 7; let h = (g * 3 + k) % 7; let j = (h * 3 + k) % 7;
              grad(sum(gather(x, j) * y), wrt = x)
          }",
-        // All that follows from a product is stored, and together it is more than eight buffers.
+        // Together, dependents of a product exceed eight buffers.
         "fn f(x: f32[M, K], w: f32[K, N], b: f32[N], u: f32[N]) -> (f32[N], f32[N]) {
              let g = grad(sum(gelu(matmul(x, w) + b) * u), wrt = x);
              grad(mean(g * g), wrt = [b, u])
@@ -462,7 +454,7 @@ fn gradients_compile() {
     assert_eq!(twice.results[0], twice.results[1]);
 }
 
-/// Parts that are computed again: nested ones, ones of several results, with attention, moved elements and constants inside.
+/// Nested ones, several results, attention, moved elements and constants.
 #[test]
 fn checkpoints_change_no_gradient() {
     let parameters = || vec![floats("x", &[5, 4], 1, [-1.0, 1.0]), floats("w", &[4, 4], 2, [-1.0, 1.0])];
@@ -473,7 +465,7 @@ fn checkpoints_change_no_gradient() {
         "let q = checkpoint(matmul(x, w)); let y = checkpoint(matmul(softmax(matmul(q, transpose(x))), q + x));",
         "let h = checkpoint(flip(relu(x) * x, axis = 0)); let y = checkpoint(matmul(h, w) * sum(h)) + checkpoint(x);",
     ] {
-        // Forward mode knows nothing of constants.
+        // Forward mode lacks constants.
         if !statements.contains("stop_gradient") {
             check(parameters(), statements, "sum(y * y)");
         }
@@ -484,7 +476,6 @@ fn checkpoints_change_no_gradient() {
             let graph = graphs(&format!("{of} {{ {statements} {found} }}")).remove(0);
             run_exact(&graph, &inputs(&parameters())).unwrap()
         };
-        // Also of gradients: copies are values like any other.
         for (found, expected) in gradient(statements).iter().zip(gradient(&plain)) {
             for (found, expected) in found.data.iter().zip(&expected.data) {
                 assert!(
@@ -496,17 +487,17 @@ fn checkpoints_change_no_gradient() {
     }
 }
 
-/// The plan names the values of a forward pass that gradients read from memory, and no more.
+/// The plan names forward values that gradients read, and no more.
 #[test]
 fn the_plan_says_what_is_kept() {
     let attention = "let p = softmax(matmul(x, transpose(x))); let y = matmul(p, matmul(x, w));";
     let cases = [
         ("let y = matmul(tanh(matmul(x, w)), w);", "16*B", "f32[B, 4]"),
         ("let y = tanh(matmul(tanh(matmul(tanh(matmul(x, w)), w)), w));", "32*B", "f32[B, 4] f32[B, 4]"),
-        // Its result, of which the loss is made.
+        // The loss reads its result.
         ("let y = checkpoint(tanh(matmul(tanh(matmul(tanh(matmul(x, w)), w)), w)));", "16*B", "f32[B, 4]"),
         ("let y = exp(x * x) * sum(w);", "4", "f32[1, 1]"),
-        // The attention's values, and two numbers per row of its scores.
+        // Values, and two numbers per row of scores.
         (attention, "24*B", "f32[B, 4] f32[B, 1] f32[B, 1]"),
     ];
     for (statements, bytes, kept) in cases {

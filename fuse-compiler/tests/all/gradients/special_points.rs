@@ -1,4 +1,4 @@
-//! Gradients at special points: evaluation rounded to `f32` compared with forward mode in `f64`.
+//! Gradients at special points: `f32` evaluation compared with forward mode in `f64`.
 
 use fuse_artifact::{DType, Function};
 use fuse_compiler::{
@@ -9,17 +9,14 @@ use fuse_compiler::{
     operations::{BinaryOp, UnaryOp},
 };
 
-/// Zero, and values whose squares or exponentials overflow or underflow `f32`.
+/// Squares or exponentials overflow or underflow `f32`.
 const MAGNITUDES: [f64; 9] = [0.0, 1e-30, 1e-20, 17.0, 89.0, 104.0, 1e10, 1e20, 3e38];
 
-/// Relative tolerance: a few roundings.
 const TOLERANCE: f64 = 3e-6;
 
-/// Maximum error from flushing subnormals to 0.
 const FLUSHED: f64 = 2e-36;
 
-/// Functions whose backward pass uses `1 - y²` or `y·(1 - y)` of the result. Their derivatives have no correct digits
-/// if the result is within one ulp of 1.
+/// Their backward pass uses `1 - y²` or `y·(1 - y)`, which has no correct digits if `y` is within one ulp of 1.
 const SATURATING: &[&str] = &["tanh(x)", "sigmoid(x)"];
 
 fn points() -> Vec<f64> {
@@ -45,7 +42,6 @@ fn rounded(graph: &Graph, inputs: &[Value]) -> Vec<Vec<f64>> {
     results.iter().map(|result| result.data.iter().map(|x| x.exact).collect()).collect()
 }
 
-/// First result and its elementwise derivatives by one parameter.
 fn forward(graph: &Graph, inputs: &[Value], parameter: usize) -> Vec<(f64, f64)> {
     let moves = |(i, input): (usize, &Value)| vec![f64::from(u8::from(i == parameter)); input.data.len()];
     let direction: Vec<Vec<f64>> = inputs.iter().enumerate().map(moves).collect();
@@ -59,8 +55,7 @@ fn admits(found: f64, expected: f64, absolute: f64) -> bool {
     overflows || (found - expected).abs() <= TOLERANCE * expected.abs() + absolute
 }
 
-/// Compares gradients of `function`, an expression of `x` and maybe `y`, at points with a finite value. Any result is
-/// right where forward mode has no derivative.
+/// Any result is right where forward mode has none.
 fn check(function: &str, inputs: &[Value], wrong: &mut Vec<String>) {
     let names = &["x", "y"][..inputs.len()];
     let parameters: String = names.iter().map(|name| format!("{name}: f32[N], ")).collect();
@@ -123,7 +118,7 @@ fn functions_of_two_elements() {
     assert_none(&wrong);
 }
 
-/// Compares all derivatives of row functions, relative to the largest of the row.
+/// Relative to the row's largest.
 #[test]
 fn functions_of_rows() {
     let rows: &[&[f64]] = &[
@@ -163,7 +158,7 @@ fn functions_of_rows() {
             for result in 0..columns[0].data.len() {
                 let expected: Vec<f64> = columns.iter().map(|column| column.data[result].slope).collect();
                 let is_number = columns[0].data[result].value.abs() <= f64::from(f32::MAX);
-                // Only exponentials map infinities to finite values.
+                // Only exponentials make infinities finite.
                 let is_defined =
                     row.iter().all(|x| x.is_finite()) || function.contains("soft") || function.contains("exp");
                 if !is_number || !is_defined || expected.iter().any(|x| x.is_nan()) {
@@ -173,7 +168,7 @@ fn functions_of_rows() {
                 c[result] = 1.0;
                 let found = rounded(&graphs[1], &[x.clone(), value(&columns[0].shape, &c)]).remove(0);
                 let largest = expected.iter().fold(0.0f64, |most, x| most.max(x.abs()));
-                // Softmax: a probability is 1 minus the others.
+                // A probability is 1 minus the others.
                 let absolute = if function.contains("soft") { f64::from(f32::EPSILON) } else { FLUSHED };
                 let near = |(found, expected): (&f64, &f64)| (found - expected).abs() <= TOLERANCE * largest + absolute;
                 if !found.iter().zip(&expected).all(near) {
@@ -194,7 +189,6 @@ fn norms_neither_overflow_nor_underflow() {
     }
 }
 
-/// Regression: a second derivative through a branch not taken.
 #[test]
 fn second_derivatives_far_from_zero() {
     for function in ["elu(x)", "selu(x)", "gelu_tanh(x)", "asinh(x)", "acosh(x)"] {
@@ -212,7 +206,7 @@ fn third_derivatives_of_products_with_zeros() {
             sum(grad(g, wrt = x) * v)
         }
         fn third(x: f32[4], u: f32[4], v: f32[4]) -> f32[4] { grad(second(x, u, v), wrt = x) }";
-    // Sum over pairs of other factors, each with the product of the rest.
+    // Over pairs of other factors, times the rest.
     let by_hand = |x: &[f64], u: &[f64], v: &[f64]| -> Vec<f64> {
         let others = |skipped: [usize; 3]| -> f64 { (0..4).filter(|i| !skipped.contains(i)).map(|i| x[i]).product() };
         let distinct = |i: usize, j: usize, k: usize| i != j && i != k && j != k;
@@ -240,7 +234,7 @@ const ATTENTION: &str = "
         grad(value(q, k, v, b), wrt = [q, k, v], cotangent = c)
     }";
 
-/// Queries, keys and values whose scores are exact multiples of `scale`.
+/// Scores are exact multiples of `scale`.
 fn operands(scale: f64) -> [Value; 3] {
     let q = value(&[3, 2], &[1.0, 2.0, 2.0, 1.0, -1.0, 3.0].map(|x| x * scale));
     let k = value(&[4, 2], &[1.0, 1.0, 1.0 + 0.5 / scale, 1.0, 1.0, 1.0 - 0.25 / scale, 1.0, 1.0]);
@@ -252,14 +246,13 @@ fn attentions_with_large_scores_keep_the_digits_of_their_probabilities() {
     let graphs = graphs(ATTENTION);
     let c = value(&[3, 2], &[1.0, -0.5, 0.25, 2.0, -1.0, 0.75]);
     for (scale, hidden) in [(1.0, 0.0), (256.0, 0.0), (4096.0, 0.0), (1.0, -1e9), (1.0, -1e30)] {
-        // The middle row is fully masked.
         let bias = |hidden| value(&[3, 4], &[0.0, 0.0, 0.0, 0.0, hidden, hidden, hidden, hidden, 0.0, 0.0, 0.0, 0.0]);
         let found = rounded(&graphs[1], &[&operands(scale)[..], &[bias(hidden), c.clone()]].concat());
-        // In `f32` a score added to -1e9 is lost, so gradients of queries and keys lack it. In `f64` -1e30 has this
-        // effect.
+        // A score added to -1e9 is lost in `f32`, so gradients of queries and keys lack it; -1e30 has this effect in
+        // `f64`.
         let lost = if hidden == 0.0 { 0.0 } else { -1e30 };
         let inputs = [&operands(scale)[..], &[bias(lost)]].concat();
-        // Large scores come from nearly equal keys, and gradients of queries cancel.
+        // Large scores come from nearly equal keys: gradients of queries cancel.
         let compared = if hidden == 0.0 && scale == 1.0 { 0..3 } else { 2..3 };
         for parameter in compared {
             let along = |element: usize| -> f64 {
@@ -276,7 +269,7 @@ fn attentions_with_large_scores_keep_the_digits_of_their_probabilities() {
     }
 }
 
-/// A row fully masked with -inf is NaN. If unread, it does not affect gradients of other rows.
+/// A row masked with -inf is NaN.
 #[test]
 fn rows_without_visible_keys_leave_the_gradients_of_others_alone() {
     let graph = &graphs(ATTENTION)[1];
@@ -296,7 +289,7 @@ fn plans(source: &str) -> Vec<Function> {
     std::iter::once(function).chain(alternatives).collect()
 }
 
-/// Values compared with their own maximum are computed once: another kernel may round them differently.
+/// Another kernel may round them differently.
 #[test]
 fn what_a_maximum_is_compared_with_is_stored() {
     let gradient = |x: &str, extent: &str| {
@@ -304,7 +297,7 @@ fn what_a_maximum_is_compared_with_is_stored() {
             "fn f(x: f32[M, {extent}]) -> f32[M, {extent}] {{ let y = {x}; grad(sum(exp(max(y, axis = 1))), wrt = x) }}"
         )
     };
-    // Loads, sign changes and selections do not round.
+    // These do not round.
     let rounded = ["x * 3.0 + 1.0", "sin(x)", "transpose(transpose(x * 0.1))"].map(|x| (x, 1));
     let exact = ["x", "relu(-x)", "max(x, 0.5)"].map(|x| (x, 0));
     for (x, stored) in rounded.into_iter().chain(exact) {

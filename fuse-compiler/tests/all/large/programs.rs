@@ -11,7 +11,7 @@ pub(crate) fn chain(operations: usize) -> String {
     format!("pub fn f(x: f32[M, N], y: f32[M, N]) -> f32[M, N] {{ {body} x }}")
 }
 
-/// A chain of layers `relu(x·w + b)`: a product and five operations each.
+/// Layers `relu(x·w + b)`: a product and five operations each.
 pub(crate) fn layers(count: usize) -> String {
     let parameters = (0..count).fold(String::new(), |text, i| text + &format!(", w{i}: f32[32, 32], b{i}: f32[32]"));
     let body: String = (0..count).map(|i| format!("let x = relu(matmul(x, w{i}) + b{i}) * 0.5 + x;")).collect();
@@ -24,7 +24,7 @@ pub(crate) fn reductions(count: usize) -> String {
     format!("pub fn f(x: f32[M, N]) -> f32[M] {{ {} {total} t }}", (0..count).map(sum).collect::<String>())
 }
 
-/// Generations of the Game of Life; each reads nine elements of the previous one.
+/// Each generation reads nine elements of the previous one.
 pub(crate) fn generations(count: usize) -> String {
     let generation = "let r = roll(x, axis = 0, shift = 1) + x + roll(x, axis = 0, shift = -1);
         let n = roll(r, axis = 1, shift = 1) + r + roll(r, axis = 1, shift = -1) - x;
@@ -47,7 +47,6 @@ pub(crate) fn gradient_of_chain(operations: usize) -> String {
     format!("pub fn f(x: f32[N], w: f32[N]) -> f32[N] {{ {body} grad(sum(x), wrt = w) }}")
 }
 
-/// Weights of a layer of [`training_step`], with their shapes.
 const WEIGHTS: [(&str, &[usize]); 12] = [
     ("g1", &[64]),
     ("c1", &[64]),
@@ -63,7 +62,7 @@ const WEIGHTS: [(&str, &[usize]); 12] = [
     ("b2", &[64]),
 ];
 
-/// A training step of a language model: attention, `layer_norm`, a `gelu` MLP, cross entropy, AdamW in place.
+/// Attention, `layer_norm`, a `gelu` MLP, cross entropy, AdamW in place.
 pub(crate) fn training_step(layers: usize) -> String {
     let own = |layer: usize| WEIGHTS.iter().map(move |(name, shape)| (format!("{name}_{layer}"), shape.to_vec()));
     let weights: Vec<(String, Vec<usize>)> =
@@ -114,8 +113,7 @@ pub(crate) fn training_step(layers: usize) -> String {
     )
 }
 
-/// Values of many pieces: tensors with numeric or symbolic extents, slices, numbers. Includes gradients of the first
-/// and third.
+/// Tensors with numeric or symbolic extents, slices, numbers; gradients of the first and third.
 pub(crate) fn pieces(count: usize) -> [String; 6] {
     let all = |text: &dyn Fn(usize) -> String| (0..count).map(text).collect::<Vec<_>>().join(", ");
     let (names, tensors) = (all(&|i| format!("x{i}")), all(&|i| format!("x{i}: f32[4]")));

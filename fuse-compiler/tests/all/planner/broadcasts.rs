@@ -1,4 +1,4 @@
-//! Reductions recompute broadcasts of smaller values instead of loading them.
+//! Reductions recompute broadcasts of smaller values.
 
 use fuse_artifact::{Function, Size};
 use fuse_compiler::compile::{Options, compile};
@@ -10,7 +10,6 @@ fn function(source: &str) -> Function {
     compile(&graph(source), &options).unwrap_or_else(|error| panic!("{source}: {error}")).function
 }
 
-/// Elements of each temporary, with 1000 for every symbol.
 fn temporaries(function: &Function) -> Vec<u64> {
     let symbols = vec![1000; function.symbols.len()];
     let elements = |sizes: &[Size]| Size::product(sizes).eval(&symbols).expect("an extent");
@@ -40,7 +39,7 @@ fn forces_between_bodies_are_one_kernel() {
         sum(d * unsqueeze(unsqueeze(m, axis = 0), axis = 2) / (r * sqrt(r)), axis = 1)
     }";
     check_all(forces, 1, &[]);
-    // Bodies of two tensors: storing the distances would save a read.
+    // Storing the distances would save a read.
     let between = "fn f(p: f32[N, 3], q: f32[K, 3], m: f32[K]) -> f32[N, 3] {
         let d = unsqueeze(q, axis = 0) - unsqueeze(p, axis = 1);
         let w = unsqueeze(m, axis = 0) * pow(sum(d * d, axis = 2) + 0.01, -1.5);
@@ -52,7 +51,7 @@ fn forces_between_bodies_are_one_kernel() {
         sum(unsqueeze(m, axis = 0) * unsqueeze(m, axis = 1) / sqrt(sum(d * d, axis = 2) + 0.01))
     }";
     check_all(energy, 1, &[]);
-    // Two kernels recompute shared values, however often a broadcast repeats them along a short axis.
+    // Two kernels recompute shared values, even broadcast along a short axis.
     let both = "fn f(p: f32[N, 3], m: f32[N]) -> (f32[N, 3], f32[N]) {
         let d = unsqueeze(p, axis = 0) - unsqueeze(p, axis = 1);
         let r = sqrt(sum(d * d, axis = 2) + 0.01);
@@ -97,10 +96,9 @@ fn what_is_no_longer_short_or_cheap_stays_a_kernel() {
         sum(sqrt(sum(gelu(sin(d) + cos(d)), axis = 2)), axis = 1)
     }";
     check(dear, 2, &[1_000_000]);
-    // A product reads a softmax of few classes once per column.
     let gates = "fn f(x: f32[T, 3], w: f32[3, N]) -> f32[T, N] { matmul(softmax(x), w) }";
     check_every_plan_has_a_reduction(gates);
-    // `argmax` is no chain of one binary operation.
+    // `argmax` is no chain of a binary operation.
     let nearest = "fn f(p: f32[N, 3], q: f32[K, 3]) -> i32[N] {
         let d = unsqueeze(q, axis = 0) - unsqueeze(p, axis = 1);
         sum(argmax(d, axis = 2), axis = 1)
@@ -133,7 +131,7 @@ fn distances_over_a_long_axis_are_computed_by_all_that_reduce_them() {
         (sum(d * d, axis = 2), sum(abs(d), axis = 1))
     }";
     check_all(source, 2, &[]);
-    // Storing the sum of two equal-sized tensors saves a read.
+    // Storing the sum saves a read.
     let residual = "fn f(x: f32[M, N], y: f32[M, N]) -> (f32[M], f32[N]) {
         let s = x + y;
         (sum(s * s, axis = 1), sum(s, axis = 0))
@@ -148,7 +146,7 @@ fn a_covariance_reads_means_instead_of_a_centred_matrix() {
         matmul(transpose(c), c)
     }";
     let function = check(covariance, 2, &[1000]);
-    // Cooperative matrices need materialized operands: one plan stores the centered matrix.
+    // One plan stores the centered matrix for cooperative matrices.
     let stored: Vec<Vec<u64>> = function.alternatives.iter().map(temporaries).collect();
     assert_eq!(stored, [[1_000_000]], "{}", function.plan);
     let correlation = "fn f(x: f32[N, C]) -> f32[C, C] {
@@ -157,7 +155,6 @@ fn a_covariance_reads_means_instead_of_a_centred_matrix() {
         matmul(transpose(s), s)
     }";
     check(correlation, 2, &[1000, 1000]);
-    // A product's kernel computes a norm along its rows.
     let norm = "fn f(x: f32[M, K], g: f32[K], w: f32[K, N]) -> f32[M, N] { matmul(rms_norm(x, g), w) }";
     assert!(function_has_temporary(norm, 1_000_000), "{}", self::function(norm).plan);
 }
@@ -187,7 +184,7 @@ fn operands_of_f16_can_be_stored_for_cooperative_matrices() {
         let stored = stored.unwrap_or_else(|| panic!("no plan in matrices:\n{}", function.plan));
         assert_eq!(stored.kernels.len(), kernels, "{}", stored.plan);
     }
-    // Plain operands need no alternative, and quantized weights are never materialized.
+    // Plain operands need no alternative; quantized weights stay packed.
     let plain = function("fn f(x: f16[M, K], w: f16[K, N]) -> f16[M, N] { matmul(x, w) }");
     assert!(multiplies_matrices(&plain) && plain.alternatives.is_empty(), "{}", plain.plan);
     let weights = function("fn f(x: f16[M, K], w: q4[K, N]) -> f16[M, N] { matmul(x, w) }");
@@ -206,7 +203,7 @@ fn rows_that_a_product_reads_across_are_stored_along() {
 
 #[test]
 fn experts_of_a_mixture_are_added_up_before_anything_is_stored() {
-    // Gates, then the experts; beyond one kernel's experts, each kernel adds another's sum.
+    // Gates, then experts; further kernels add to another's sum.
     for (experts, temporaries) in [(2, 1), (4, 1), (8, 2)] {
         let source = format!(
             "fn f(x: f32[T, D], g: f32[D, {experts}], w: f32[{experts}, D, N]) -> f32[T, N] {{
@@ -218,16 +215,15 @@ fn experts_of_a_mixture_are_added_up_before_anything_is_stored() {
         let found = self::temporaries(&function);
         assert_eq!((function.kernels.len(), found.len()), (temporaries + 1, temporaries), "{}", function.plan);
         assert!(found.iter().all(|&elements| elements <= 1_000_000), "{}", function.plan);
-        // Another plan has one product for all experts.
+        // One product for all experts.
         let stored = |plan: &Function| self::temporaries(plan).contains(&(experts * 1_000_000));
         assert!(function.alternatives.iter().any(stored), "{}", function.plan);
     }
-    // An epilogue of the sum, and gates from the same operand.
     let block = "fn f(x: f32[T, D], u: f32[2, D, D], w: f32[2, D, D]) -> f32[T, D] {
         x + sum(silu(matmul(x, u)) * matmul(x, w), axis = 0) / 2.0
     }";
     check(block, 1, &[]);
-    // Experts are stored if their products have other users or do not share the left operand.
+    // Other users, or no shared left operand.
     let used = "fn f(x: f32[T, D], w: f32[4, D, N]) -> (f32[T, N], f32[4, T, N]) {
         let y = matmul(x, w);
         (sum(y, axis = 0), y)

@@ -1,4 +1,4 @@
-//! Nested values read at several places: recomputation is bounded by the program's length.
+//! Nested values read at several places: the program's length bounds recomputation.
 
 use std::collections::BTreeSet;
 
@@ -84,7 +84,7 @@ fn an_image_filter_is_a_kernel_per_stage() {
 
 #[test]
 fn kernels_are_bounded_whatever_is_estimated() {
-    // Without estimates, only the bound on repetitions per kernel remains.
+    // Only the bound on repetitions per kernel remains.
     let graph = levels(MATRIX, "let x = roll(x, axis = 1, shift = 1) + roll(x, axis = 1, shift = -1);", 24);
     for policy in Policy::ALL {
         let groups = fuse_with(&graph, policy, &BTreeSet::new()).expect("a plan");

@@ -1,4 +1,4 @@
-//! Exhaustive search: on small graphs, no set of materialized values gives a cheaper plan.
+//! Exhaustive search: no set of materialized values gives a cheaper plan.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use fuse_compiler::{
 
 use super::{graph, plan};
 
-/// Values that could be materialized: all but parameters, constants, movements and coordinates.
+/// All but parameters, constants, movements and coordinates.
 fn candidates(graph: &Graph) -> Vec<NodeId> {
     let computed = |op: &Op| {
         !matches!(
@@ -32,13 +32,13 @@ fn candidates(graph: &Graph) -> Vec<NodeId> {
     graph.nodes.handles().filter(is_candidate).collect()
 }
 
-/// Compares the planner's best plan with the best of all cuts; all symbols have the same value.
+/// All symbols have the same value.
 #[track_caller]
 fn check(source: &str, sizes: &[u64]) {
     check_within(1.0001, source, sizes);
 }
 
-/// [`check`] with a tolerated slowdown of `factor`.
+/// Tolerates a slowdown of `factor`.
 #[track_caller]
 fn check_within(factor: f64, source: &str, sizes: &[u64]) {
     let graph = graph(source);
@@ -55,7 +55,7 @@ fn check_within(factor: f64, source: &str, sizes: &[u64]) {
             let chosen = candidates.iter().enumerate().filter(|(i, _)| bits >> i & 1 == 1).map(|(_, &id)| id);
             let forced: BTreeSet<NodeId> = chosen.collect();
             for policy in Policy::ALL {
-                // Some sets cannot be built, because they need what they store.
+                // Some sets need what they store.
                 let Ok(groups) = fuse_with(&graph, policy, &forced) else { continue };
                 tried += 1;
                 let cost = seconds(&graph, &groups, &symbols);
@@ -120,7 +120,7 @@ fn products_and_rows() {
 
 #[test]
 fn values_read_at_several_places() {
-    // The planner decides level by level, without looking ahead.
+    // The planner does not look ahead.
     let level = "let x = roll(x, axis = 1, shift = 1) + roll(x, axis = 1, shift = -1);";
     check_within(1.25, &format!("fn f(x: f32[M, N]) -> f32[M, N] {{ {} x }}", level.repeat(3)), &[8, 512, 4096]);
     let stencil =

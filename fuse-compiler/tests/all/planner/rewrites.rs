@@ -1,4 +1,4 @@
-//! Rewritten graphs compute the values of the original graphs.
+//! Rewritten graphs compute the same values.
 
 use fuse_artifact::Size;
 use fuse_compiler::{
@@ -9,7 +9,7 @@ use fuse_compiler::{
 
 use super::graph;
 
-/// Distinct inputs of both signs; symbol `i` has the extent `i + 2`.
+/// Both signs; symbol `i` has the extent `i + 2`.
 fn inputs(graph: &Graph) -> Vec<Value> {
     let symbols: Vec<u64> = (0..graph.symbols.len()).map(|symbol| symbol as u64 + 2).collect();
     let extent = |size: &Size| size.eval(&symbols).expect("an extent") as usize;
@@ -30,7 +30,6 @@ fn check(source: &str, rewritten: &Graph) {
     for (expected, found) in expected.iter().zip(&found) {
         assert_eq!((&expected.shape, expected.dtype), (&found.shape, found.dtype), "{source}");
         for (e, f) in expected.data.iter().zip(&found.data) {
-            // Results are rounded to f32.
             assert!((e - f).abs() <= 1e-6 * e.abs().max(1.0), "{source}: {f}, expected {e}");
         }
     }

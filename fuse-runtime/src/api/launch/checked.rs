@@ -14,17 +14,15 @@ use crate::{
     context::{callable::Callable, error::Error, shape::Shape},
 };
 
-/// A function with checked arguments.
 pub(crate) struct Launch<'a> {
     pub(crate) function: Callable,
     pub(crate) args: &'a [Arg<'a>],
     pub(crate) device: &'a Device,
-    /// True if it goes to this thread's capture.
     pub(crate) captured: bool,
 }
 
 impl<'a> Launch<'a> {
-    /// Checks number, dtypes and devices of the arguments. Plans check shapes.
+    /// Checks all but shapes, which plans check.
     pub(crate) fn new(function: impl Into<Callable>, args: &'a [Arg<'a>]) -> Result<Self, Error> {
         let function = function.into();
         let kernel = || function.name.to_string();
@@ -68,7 +66,7 @@ impl<'a> Launch<'a> {
         device.context().fault.check()?;
         let captured = capture::is_open(device.context());
         let not_ready = |arg: &Arg<'_>| arg.tensor().is_some_and(|tensor| !tensor.buffer().is_ready());
-        // A deferred launch may read results of earlier deferred ones: replays check that they exist.
+        // Earlier results may come later: replays check that they exist.
         if !capture::is_deferred(device.context())
             && let Some(index) = args.iter().position(not_ready)
         {
@@ -80,14 +78,14 @@ impl<'a> Launch<'a> {
         Ok(launch)
     }
 
-    /// Tensors that the function updates in place, by argument index.
+    /// Tensors updated in place, by argument index.
     pub(crate) fn updated(&self) -> impl Iterator<Item = (usize, &'a RawTensor)> {
         let (updates, args) = (&self.function.updates, self.args);
         updates.iter().filter_map(|&update| Some((update.into(), args.get(usize::from(update))?.tensor()?)))
     }
 
-    /// Checks that no updated tensor is also another argument, of which kernels would read the new values. Callers gave
-    /// updated tensors memory of their own ([`RawTensor::own`]).
+    /// No updated tensor may also be another argument, of which kernels would read the new values. Callers called
+    /// [`RawTensor::own`].
     fn check_updates(&self) -> Result<(), Error> {
         for (update, tensor) in self.updated() {
             let id = tensor.buffer().storage().id;
@@ -111,7 +109,7 @@ impl<'a> Launch<'a> {
         self.args
     }
 
-    /// Shapes of the arguments, in the form that [`check`](crate::plan::check) takes.
+    /// Shapes as [`check`](crate::plan::check) takes them.
     pub(crate) fn shapes(&self) -> impl Iterator<Item = Shape> + Clone {
         self.args.iter().zip(self.function.params.iter()).map(|(arg, param)| match param.kind {
             ParamKind::Size => [arg.scalar_bits() as usize].into(),
@@ -119,7 +117,6 @@ impl<'a> Launch<'a> {
         })
     }
 
-    /// Checks that `outputs` can hold results of these shapes.
     pub(crate) fn check_outputs(&self, results: &[Shape], outputs: &[&RawTensor]) -> Result<(), Error> {
         if results.len() != outputs.len() {
             return Err(self.count_error(results.len(), outputs.len()));

@@ -1,7 +1,4 @@
 //! Shaders that quantize: their bindings and sources, assembled from hand-written parts (`wgsl`).
-//!
-//! Input: a [`Shader`], one step of quantizing by one scheme. Output: its source, with the scheme as constants and as a
-//! choice of parts, so that shaders decide nothing about it.
 
 use fuse_artifact::{DType, Packing};
 use fuse_quantize::{ScaleDType, Symmetry};
@@ -11,42 +8,36 @@ use super::wgsl;
 /// Invocations of a workgroup.
 pub(super) const INVOCATIONS: u32 = 64;
 
-/// Neighbours along an axis that one invocation reduces or quantizes. Means and the layout of words depend on this
-/// number: this many values of any width fill whole words.
+/// Neighbours along an axis per invocation: this many values of any width fill whole words, and means depend on it.
 pub(super) const NEIGHBOURS: u32 = 32;
 
-/// Statistic of the values of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Statistic {
     /// The largest magnitude.
     Most,
-    /// The least and the largest value, as words that compare like the values.
+    /// Least and largest, as words that compare like the values.
     Range,
-    /// The sum of magnitudes.
     Magnitudes,
-    /// The sum.
     Sum,
     /// The sum of distances from the mean, for groups with known sums.
     Distances,
 }
 
-/// One step of quantizing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Shader {
-    /// The statistic of each [`NEIGHBOURS`] values of a group. Buffers: values, flag of refused values, statistics, and
-    /// for distances the sums of groups.
+    /// Of each [`NEIGHBOURS`] values of a group. Buffers: values, flag, statistics, and for distances the sums of
+    /// groups.
     Values { statistic: Statistic, values: DType },
-    /// The statistic of each [`NEIGHBOURS`] partial ones. Buffers: statistics, fewer statistics.
+    /// Statistic of each [`NEIGHBOURS`] partial ones. Buffers: statistics, fewer statistics.
     Partials { statistic: Statistic },
-    /// Scales and offsets of groups. Buffers: statistics, flag of refused values, scales, and for distances the sums.
+    /// Scales and offsets of groups. Buffers: statistics, flag, scales, and for distances the sums.
     Pairs { packing: Packing, symmetry: Symmetry, scales: ScaleDType },
     /// Words of codes. Buffers: values, scales, words.
     Codes { packing: Packing, scales: ScaleDType, values: DType },
 }
 
 impl Statistic {
-    /// The statistic from which a scheme with [`Rounding::Nearest`](fuse_quantize::Rounding::Nearest) computes scales
-    /// and offsets.
+    /// The statistic for [`Rounding::Nearest`](fuse_quantize::Rounding::Nearest).
     pub(super) const fn of(packing: Packing, symmetry: Symmetry) -> Self {
         match (packing, symmetry) {
             (Packing::Q1, Symmetry::Symmetric) => Self::Magnitudes,
@@ -56,12 +47,11 @@ impl Statistic {
         }
     }
 
-    /// Words per statistic.
     pub(super) const fn words(self) -> u64 {
         if matches!(self, Self::Range) { 2 } else { 1 }
     }
 
-    /// The statistic that further reduces partial ones.
+    /// Statistic that further reduces partial ones.
     pub(super) const fn kind(self) -> Self {
         if matches!(self, Self::Magnitudes | Self::Distances) { Self::Sum } else { self }
     }
@@ -76,7 +66,7 @@ impl Statistic {
         }
     }
 
-    /// WGSL of its type, its neutral element, its combination of `a` and `b`, and its value for `x`.
+    /// WGSL: type, neutral element, combination of `a` and `b`, value for `x`.
     const fn definition(self) -> [&'static str; 4] {
         match self {
             Self::Most => ["u32", "0u", "max(a, b)", "x & ~SIGN"],
@@ -105,7 +95,6 @@ impl Shader {
         }
     }
 
-    /// Writability of its buffers.
     pub(super) fn writes(self) -> &'static [bool] {
         match self {
             Self::Values { statistic: Statistic::Distances, .. }
@@ -116,7 +105,6 @@ impl Shader {
         }
     }
 
-    /// The WGSL source.
     pub(super) fn text(self) -> String {
         let main = match self {
             Self::Values { statistic, values } => {
@@ -145,7 +133,6 @@ impl Shader {
     }
 }
 
-/// Definitions of a reduction.
 fn partial(statistic: Statistic) -> String {
     let [partial, none, join, term] = statistic.definition();
     format!(
@@ -163,12 +150,10 @@ fn statistic(x: u32, middle: u32) -> Partial {{
     )
 }
 
-/// Code that reads a value.
 const fn read(values: DType) -> &'static str {
     if matches!(values, DType::F16) { wgsl::READ_HALVES } else { wgsl::READ_WORDS }
 }
 
-/// Code that rounds numbers to the type of scales, and stores a pair.
 const fn store(scales: ScaleDType) -> &'static str {
     match scales {
         ScaleDType::F16 => wgsl::STORE_HALVES,
@@ -176,7 +161,6 @@ const fn store(scales: ScaleDType) -> &'static str {
     }
 }
 
-/// Code that reads a pair.
 const fn load(scales: ScaleDType) -> &'static str {
     match scales {
         ScaleDType::F16 => wgsl::LOAD_HALVES,
@@ -184,7 +168,7 @@ const fn load(scales: ScaleDType) -> &'static str {
     }
 }
 
-/// Code that computes a group's pair from its statistic: `span` of `fuse-quantize`, line by line.
+/// `span` of `fuse-quantize`, line by line.
 fn pairs(packing: Packing, symmetry: Symmetry) -> String {
     let largest = packing.largest() as f32;
     let constant = |name: &str, value: f32| format!("const {name} = {:#010x}u; // {value}\n", value.to_bits());
@@ -211,7 +195,6 @@ mod tests {
 
     use super::*;
 
-    /// Every shader that any scheme asks for.
     fn shaders() -> Vec<Shader> {
         use Statistic::{Distances, Magnitudes, Most, Range, Sum};
 
@@ -229,7 +212,6 @@ mod tests {
         shaders
     }
 
-    /// Valid without any feature, or the test fails.
     fn validated(what: Shader, text: &str) -> (Module, ModuleInfo) {
         let module = naga::front::wgsl::parse_str(text)
             .unwrap_or_else(|error| panic!("{what:?}: {}\n{text}", error.emit_to_string(text)));

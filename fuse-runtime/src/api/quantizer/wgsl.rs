@@ -1,15 +1,14 @@
-//! The texts of the shaders that quantize, in parts.
+//! WGSL parts of the shaders that quantize.
 //!
-//! No text has a floating-point instruction. WGSL leaves open how sums are rounded, whether a product and a sum become one
-//! operation, and whether subnormal numbers stay what they are; codes would depend on the driver. Numbers are therefore the
-//! bits of an `f32`, and the few operations that `fuse-quantize` needs (a sum, a product, roundings to storage, a comparison
-//! with a product) are done in integers, as IEEE 754 says.
+//! No floating-point instructions: WGSL leaves open how sums are rounded, whether products and sums fuse, and whether
+//! subnormal numbers survive, so codes would depend on the driver. Numbers are the bits of an `f32`; the operations
+//! that `fuse-quantize` needs are done in integers, as IEEE 754 says.
 //!
-//! Invariant: indices depend on the words of the uniform block only, never on values, and stay inside the buffers.
+//! Invariant: indices depend on uniforms only, never on values, and stay inside the buffers.
 //!
 //! Not here: which parts make a shader (`shader`).
 
-/// The words of the uniform block, as `super::Params` has them.
+/// Uniform block, as `super::Params` has it.
 pub(super) const PARAMS: &str = "\
 struct Params {
     workgroups: u32, // that have work
@@ -162,7 +161,7 @@ struct Pair {
 }
 ";
 
-/// How every `main` begins: `i` is its piece of work.
+/// Begin of every `main`: `i` is its piece of work.
 pub(super) const ENTRY: &str = "\
 @compute @workgroup_size({invocations})
 fn main(
@@ -177,7 +176,6 @@ fn main(
     }
 ";
 
-/// Values of `f32`.
 pub(super) const READ_WORDS: &str = "
 @group(0) @binding(1) var<storage, read> values: array<u32>;
 
@@ -186,7 +184,7 @@ fn value(index: u32) -> u32 {
 }
 ";
 
-/// Values of `f16`, two in a word.
+/// `f16`: two values in a word.
 pub(super) const READ_HALVES: &str = "
 @group(0) @binding(1) var<storage, read> values: array<u32>;
 
@@ -195,7 +193,7 @@ fn value(index: u32) -> u32 {
 }
 ";
 
-/// A reduction of values. Some may not be finite.
+/// Reduction of values, finite or not.
 pub(super) const VALUE_TERMS: &str = "
 @group(0) @binding(2) var<storage, read_write> refused: atomic<u32>;
 @group(0) @binding(3) var<storage, read_write> partials: array<Partial>;
@@ -209,7 +207,7 @@ fn term(index: u32, middle: u32) -> Partial {
 }
 ";
 
-/// A reduction of what one has left.
+/// Reduction of partial results.
 pub(super) const PARTIAL_TERMS: &str = "
 @group(0) @binding(1) var<storage, read> terms: array<Partial>;
 @group(0) @binding(2) var<storage, read_write> partials: array<Partial>;
@@ -219,19 +217,16 @@ fn term(index: u32, middle: u32) -> Partial {
 }
 ";
 
-/// The sums of groups.
 pub(super) const SUMS: &str = "
 @group(0) @binding(4) var<storage, read> sums: array<u32>;
 ";
 
-/// What distances are from, where a reduction has the sums of its rows.
+/// Mean that distances are from.
 pub(super) const MEAN_OF_ROW: &str = "let middle = multiply(sums[row * p.inner + after], p.reciprocal);";
 
-/// Where it has none, and none is needed.
 pub(super) const NO_MEAN: &str = "let middle = 0u;";
 
-/// Terms `[rows, length, inner]` to partials `[rows, length / 32, inner]`, one after another from the first: the order is
-/// part of the definition of a sum.
+/// Reduces `[rows, length, inner]` to `[rows, length / 32, inner]`, sequentially: the order defines a sum.
 pub(super) const REDUCTION: &str = "
 {entry}    let parts = (p.length - 1u) / NEIGHBOURS + 1u;
     let after = i % p.inner;
@@ -246,7 +241,7 @@ pub(super) const REDUCTION: &str = "
 }
 ";
 
-/// `symmetric` of `fuse-quantize`, of the largest magnitude.
+/// `symmetric` of `fuse-quantize`.
 pub(super) const SYMMETRIC: &str = "
 fn pair_of(most: u32, middle: u32) -> Pair {
     let scale = up(multiply(most, PART));
@@ -257,7 +252,7 @@ fn pair_of(most: u32, middle: u32) -> Pair {
 }
 ";
 
-/// `between`, of the least and the largest value.
+/// `between` of `fuse-quantize`.
 pub(super) const BETWEEN: &str = "
 fn pair_of(range: vec2<u32>, middle: u32) -> Pair {
     let offset = down(number(range.x));
@@ -265,7 +260,7 @@ fn pair_of(range: vec2<u32>, middle: u32) -> Pair {
 }
 ";
 
-/// `around`, of the sum of distances from the middle.
+/// `around` of `fuse-quantize`.
 pub(super) const AROUND: &str = "
 fn pair_of(sum: u32, middle: u32) -> Pair {
     let distance = nearest(multiply(sum, p.reciprocal));
@@ -273,21 +268,18 @@ fn pair_of(sum: u32, middle: u32) -> Pair {
 }
 ";
 
-/// Where the middle is 0, or not asked for.
 pub(super) const AT_ZERO: &str = "
 fn middle_of(group: u32) -> u32 {
     return 0u;
 }
 ";
 
-/// Where it is the mean.
 pub(super) const AT_MEAN: &str = "
 fn middle_of(group: u32) -> u32 {
     return multiply(sums[group], p.reciprocal);
 }
 ";
 
-/// Scales of `f16`.
 pub(super) const STORE_HALVES: &str = "
 fn nearest(x: u32) -> u32 {
     return widened(narrowed(x, NEAREST));
@@ -308,7 +300,6 @@ fn store(index: u32, pair: Pair) {
 }
 ";
 
-/// Scales of `f32`.
 pub(super) const STORE_WORDS: &str = "
 fn nearest(x: u32) -> u32 {
     return x;
@@ -329,7 +320,6 @@ fn store(index: u32, pair: Pair) {
 }
 ";
 
-/// Scales of `f16`.
 pub(super) const LOAD_HALVES: &str = "
 @group(0) @binding(2) var<storage, read> scales: array<u32>;
 
@@ -339,7 +329,6 @@ fn load(index: u32) -> Pair {
 }
 ";
 
-/// Scales of `f32`.
 pub(super) const LOAD_WORDS: &str = "
 @group(0) @binding(2) var<storage, read> scales: array<vec2<u32>>;
 
@@ -349,7 +338,6 @@ fn load(index: u32) -> Pair {
 }
 ";
 
-/// An invocation makes the scale and offset of a group.
 pub(super) const PAIRS: &str = "
 @group(0) @binding(1) var<storage, read> partials: array<Partial>;
 @group(0) @binding(2) var<storage, read_write> refused: atomic<u32>;
@@ -363,7 +351,7 @@ pub(super) const PAIRS: &str = "
 }
 ";
 
-/// An invocation writes the words of 32 values, of any width as many as they have bits.
+/// An invocation writes the words of 32 values: as many as a value has bits.
 pub(super) const CODES: &str = "
 @group(0) @binding(3) var<storage, read_write> words: array<u32>;
 

@@ -1,7 +1,7 @@
 //! Transfers of a run's values to and from WebNN.
 //!
-//! All awaited work comes first: values from the GPU, graphs, memory. Writes, dispatches and reads are then issued
-//! within one turn of the event loop, so that no other run interferes. Arriving values go to the GPU.
+//! All awaited work comes first: values from the GPU, graphs, memory. Writes, dispatches and reads are issued within
+//! one turn of the event loop, so that no other run interferes.
 
 use std::{collections::HashMap, rc::Rc, slice, sync::Arc};
 
@@ -23,21 +23,18 @@ use crate::{
 };
 
 impl WebNn {
-    /// Runs the launches of `work` on this device in WebNN, and returns the value of `work` when their results have
-    /// arrived.
+    /// Runs the launches of `work` on this device in WebNN, and returns its value when their results have arrived.
     ///
-    /// All of them must be functions with the attribute `#[webnn]`, called by their wrappers or by `launch_into`.
-    /// Launches of other devices run as usual. Within `work`, operations that would not keep their order with deferred
-    /// launches are errors, as within [`Device::capture`](crate::Device::capture): reading and writing tensors,
-    /// replaying, capturing, waiting.
+    /// All must be functions with the attribute `#[webnn]`, called by their wrappers or by `launch_into`. Launches of
+    /// other devices run as usual. Operations that would change order with deferred launches are errors, as within
+    /// [`Device::capture`](crate::Device::capture).
     ///
-    /// Values travel through the host: inputs that `work` did not make from the GPU to WebNN, and results still in use
-    /// after `work` from WebNN to the GPU.
+    /// Values travel through the host: inputs that `work` did not make, and results in use afterwards.
     ///
     /// # Errors
-    /// Those of `work` and of its launches, [`Error::WebNn`] with the kernel's name if the browser refuses or fails,
-    /// [`Error::Capturing`] within [`Device::capture`](crate::Device::capture) or within another `run`, and those of
-    /// reading and writing tensors.
+    /// Those of `work` and its launches, [`Error::WebNn`] with the kernel's name if the browser refuses or fails,
+    /// [`Error::Capturing`] within [`Device::capture`](crate::Device::capture) or another `run`, and those of reading
+    /// and writing tensors.
     pub async fn run<R>(&self, work: impl FnOnce() -> Result<R, Error>) -> Result<R, Error> {
         capture::forbid(self.device.context(), "WebNN")?;
         let guard = Guard::open(&self.device)?;
@@ -47,40 +44,34 @@ impl WebNn {
         for job in &jobs {
             exchange.add(self, job).await?;
         }
-        // The tensors must live until their values have arrived: destroying one rejects its reads.
+        // Tensors must live until their values have arrived: destroying one rejects its reads.
         exchange.run(self, &jobs)?.arrive().await?;
         drop(exchange);
         Ok(result)
     }
 }
 
-/// Values and launches of a run.
 #[derive(Default)]
 pub(super) struct Exchange<'a> {
     values: Vec<Value<'a>>,
-    /// The latest value of each buffer, by storage id.
+    /// Latest value of each buffer, by storage id.
     latest: HashMap<u64, usize>,
     launches: Vec<Launch<'a>>,
 }
 
-/// A WebNN tensor that launches read or write.
 struct Value<'a> {
     tensor: Owned,
     content: Content,
-    /// The first launch that needs it, for messages.
+    /// First launch that needs it, for messages.
     job: &'a Job,
 }
 
 enum Content {
-    /// Host data, written before anything runs.
     Host(Vec<u8>),
-    /// Data of a tensor on the GPU.
     Gpu(RawTensor, Vec<u8>),
-    /// A launch's result, for a tensor on the GPU.
     Computed(RawTensor),
 }
 
-/// A launch with its tensors by name.
 struct Launch<'a> {
     job: &'a Job,
     graph: Rc<Owned>,
@@ -88,11 +79,9 @@ struct Launch<'a> {
     results: Object,
 }
 
-/// Requested values.
 pub(super) struct Arriving<'a>(Vec<(RawTensor, &'a Job, JsValue)>);
 
 impl<'a> Exchange<'a> {
-    /// Prepares a launch, after those before.
     pub(super) async fn add(&mut self, webnn: &WebNn, job: &'a Job) -> Result<(), Error> {
         let (inputs, results) = (Object::new(), Object::new());
         let mut stored = vec![];
@@ -124,7 +113,6 @@ impl<'a> Exchange<'a> {
         Ok(())
     }
 
-    /// The value of a tensor for a launch.
     async fn read(&mut self, webnn: &WebNn, job: &'a Job, raw: &RawTensor) -> Result<usize, Error> {
         let id = raw.buffer().storage().id;
         if let Some(&index) = self.latest.get(&id) {
@@ -143,7 +131,6 @@ impl<'a> Exchange<'a> {
         Ok(self.values.len() - 1)
     }
 
-    /// Writes, dispatches, and requests the values that others than `jobs` still use.
     pub(super) fn run(&self, webnn: &WebNn, jobs: &[Job]) -> Result<Arriving<'a>, Error> {
         let context = &webnn.context.0;
         for Value { tensor, content, job } in &self.values {
@@ -168,7 +155,6 @@ impl<'a> Exchange<'a> {
         Ok(Arriving(arriving))
     }
 
-    /// True if anyone but the run holds a tensor's memory.
     fn is_used_outside(&self, raw: &RawTensor, jobs: &[Job]) -> bool {
         let own = |other: &&RawTensor| Arc::ptr_eq(other.buffer(), raw.buffer());
         let of_jobs = jobs.iter().flat_map(Job::tensors).filter(own).count();
@@ -187,7 +173,6 @@ impl Value<'_> {
 }
 
 impl Arriving<'_> {
-    /// Writes the values to their tensors.
     pub(super) async fn arrive(self) -> Result<(), Error> {
         for (raw, job, promise) in self.0 {
             let read = settled(promise).await.map_err(|reason| job.error(reason))?;

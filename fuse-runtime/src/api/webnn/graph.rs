@@ -10,8 +10,7 @@ use super::{
     script::{call, construct, set, settled},
 };
 
-/// Key of a graph: the function, its sizes, and the shapes of its inputs in memory, where a tensor and its reshaped
-/// view are one.
+/// Function, sizes, and shapes of its inputs in memory, where reshaped views are one tensor.
 #[derive(PartialEq, Eq, Hash)]
 pub(super) struct Key {
     function: usize,
@@ -25,22 +24,19 @@ impl Key {
     }
 }
 
-/// The name of a parameter among a graph's inputs.
 pub(super) fn input_name(param: usize) -> String {
     format!("input{param}")
 }
 
-/// The name of a result among a graph's outputs.
 pub(super) fn result_name(result: usize) -> String {
     format!("result{result}")
 }
 
-/// Element type in memory: bools are words there.
+/// Element type in memory: bools are words.
 pub(super) fn declared(dtype: DType) -> DType {
     if dtype == DType::Bool { DType::U32 } else { dtype }
 }
 
-/// An `MLOperandDescriptor`.
 pub(super) fn descriptor(dtype: DType, shape: &[usize]) -> Object {
     let descriptor = Object::new();
     set(&descriptor, "dataType", &data_type(dtype));
@@ -59,7 +55,6 @@ fn data_type(dtype: DType) -> JsValue {
     name.into()
 }
 
-/// Encodes a number as in memory.
 fn encoded(dtype: DType, value: f64) -> Vec<u8> {
     match dtype {
         DType::F32 => (value as f32).to_le_bytes().to_vec(),
@@ -74,9 +69,8 @@ fn numbers(values: impl Iterator<Item = f64>) -> JsValue {
     values.map(JsValue::from_f64).collect::<Array>().into()
 }
 
-/// Builds the graph of a launch on tensors of shapes `stored`.
 pub(super) async fn build(context: &JsValue, job: &Job, stored: &[Vec<usize>]) -> Result<JsValue, String> {
-    // The builder is finished before anything is awaited, except its own promise.
+    // Only the builder's own promise is awaited before it is finished.
     let promise = {
         let builder = Builder { builder: construct("MLGraphBuilder", slice::from_ref(context))?, job, stored };
         let MlGraph { operands, results } = job.graph;
@@ -154,7 +148,7 @@ impl Builder<'_> {
         }
     }
 
-    /// A parameter, with its stored shape and then its declared one.
+    /// A parameter: stored shape, then declared one.
     fn input(&self, param: u16, dtype: DType, shape: &[usize]) -> Result<JsValue, String> {
         let param = usize::from(param);
         let stored = &self.stored[param];

@@ -9,12 +9,10 @@ thread_local! {
     static OPEN: Cell<usize> = const { Cell::new(0) };
 }
 
-/// True if this thread collects the launches of a device.
 pub(crate) fn is_open(context: &Context) -> bool {
     OPEN.get() == address(context)
 }
 
-/// Collects the launches of a device from now on, or of none.
 pub(super) fn collect(context: Option<&Context>) {
     OPEN.set(context.map_or(0, address));
 }

@@ -1,6 +1,4 @@
-//! The launches of a closure, collected instead of recorded for the GPU.
-//!
-//! A recording belongs to the thread that runs the closure.
+//! Launches of a closure on one thread, collected instead of recorded for the GPU.
 
 use std::cell::RefCell;
 
@@ -23,13 +21,11 @@ struct Recording {
 pub(super) struct Job {
     pub(super) function: &'static Function,
     pub(super) graph: &'static MlGraph,
-    /// The values of the function's symbols.
     pub(super) symbols: Vec<u64>,
     pub(super) args: Vec<Arg>,
     pub(super) results: Vec<RawTensor>,
 }
 
-/// An argument.
 pub(super) enum Arg {
     Tensor(RawTensor),
     /// A host number in WebNN's encoding.
@@ -44,19 +40,17 @@ impl Job {
         Error::WebNn { kernel: self.function.name.to_string(), reason }
     }
 
-    /// The tensors that it reads or writes.
     pub(super) fn tensors(&self) -> impl Iterator<Item = &RawTensor> {
         let args = self.args.iter().filter_map(|arg| if let Arg::Tensor(tensor) = arg { Some(tensor) } else { None });
         args.chain(&self.results)
     }
 }
 
-/// Collects a launch if this thread does so, and returns its results: `outputs`, or new tensors.
+/// Returns `outputs` or new tensors, if this thread collects launches.
 pub(crate) fn record(launch: &Launch<'_>, outputs: Option<&[&RawTensor]>) -> Result<Option<Vec<RawTensor>>, Error> {
     if !open::is_open(launch.device.context()) {
         return Ok(None);
     }
-    // A sequence would lack it.
     if capture::is_open(launch.device.context()) {
         return Err(Error::Capturing { what: "WebNN" });
     }
@@ -95,7 +89,6 @@ pub(crate) fn record(launch: &Launch<'_>, outputs: Option<&[&RawTensor]>) -> Res
     Ok(Some(results))
 }
 
-/// Encodes an argument for WebNN.
 fn argument(arg: &arg::Arg<'_>) -> Option<Arg> {
     match *arg {
         arg::Arg::Tensor(tensor) => Some(Arg::Tensor(tensor.clone())),
@@ -108,7 +101,7 @@ fn argument(arg: &arg::Arg<'_>) -> Option<Arg> {
     }
 }
 
-/// Ends the recording, also if the closure fails or panics.
+/// Ends the recording, also after errors and panics.
 pub(super) struct Guard;
 
 impl Guard {

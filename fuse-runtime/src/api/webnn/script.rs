@@ -1,4 +1,4 @@
-//! Calls of the browser's objects by name: the crates of wgpu have no bindings of WebNN.
+//! Calls of the browser's objects by name: wgpu's crates lack WebNN.
 
 use js_sys::{
     Array, Error as JsError, Function, Object, Promise, Reflect,
@@ -8,7 +8,7 @@ use wasm_bindgen_futures::JsFuture;
 
 use crate::context::browser::identity::property;
 
-/// An object whose method `destroy` is called on drop.
+/// Calls `destroy` on drop.
 pub(super) struct Owned(pub(super) JsValue);
 
 impl Drop for Owned {
@@ -18,26 +18,25 @@ impl Drop for Owned {
     }
 }
 
-/// Calls a method; the error is the exception's text.
+/// The error is the exception's text.
 pub(super) fn call(of: &JsValue, method: &str, arguments: &[JsValue]) -> Result<JsValue, String> {
     let function: Option<Function> = property(of, method).and_then(|value| value.dyn_into().ok());
     let function = function.ok_or_else(|| format!("there is no method `{method}`"))?;
     function.apply(of, &arguments.iter().collect::<Array>()).map_err(|error| text(&error))
 }
 
-/// Constructs an object of a class of the page.
 pub(super) fn construct(class: &str, arguments: &[JsValue]) -> Result<JsValue, String> {
     let constructor: Option<Function> = property(&js_sys::global(), class).and_then(|value| value.dyn_into().ok());
     let constructor = constructor.ok_or_else(|| format!("there is no class `{class}`"))?;
     Reflect::construct(&constructor, &arguments.iter().collect::<Array>()).map_err(|error| text(&error))
 }
 
-/// Awaits a promise; the error is the rejection's text.
+/// The error is the rejection's text.
 pub(super) async fn settled(promise: JsValue) -> Result<JsValue, String> {
     JsFuture::from(Promise::resolve(&promise)).await.map_err(|error| text(&error))
 }
 
-/// Sets a property of a new object, which cannot fail.
+/// A new object: cannot fail.
 pub(super) fn set(of: &Object, name: &str, value: &JsValue) {
     drop(Reflect::set(of, &name.into(), value));
 }

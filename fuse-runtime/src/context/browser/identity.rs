@@ -10,10 +10,9 @@ use super::request::has_subgroups;
 use super::request::{SUBGROUP_MATRIX, has};
 use crate::context::vendors::vendor_id;
 
-/// Name of a language feature.
 const PACKED_DOT: &str = "packed_4x8_integer_dot_product";
 
-/// The user agent and the brands of client hints, if any, from `navigator`, which pages and workers have.
+/// User agent and client hint brands, from `navigator`, in pages and workers.
 pub(crate) fn user_agent() -> (String, Vec<String>) {
     let Some(navigator) = property(&js_sys::global(), "navigator") else { return (String::new(), vec![]) };
     let agent = property(&navigator, "userAgent").and_then(|agent| agent.as_string()).unwrap_or_default();
@@ -23,8 +22,7 @@ pub(crate) fn user_agent() -> (String, Vec<String>) {
     (agent, brands)
 }
 
-/// Completes wgpu's description of an open device: the vendor, a name if the browser tells one (all parts may be
-/// empty), and subgroups.
+/// Completes wgpu's description with vendor, name if the browser tells one, and subgroups.
 pub(crate) fn describe(adapter: &wgpu::Adapter, device: &wgpu::Device) -> (wgpu::AdapterInfo, wgpu::Features) {
     let (mut info, mut features) = (adapter.get_info(), device.features());
     if let Some(names) = device.as_webgpu().map(|device| device.adapter_info()) {
@@ -38,7 +36,7 @@ pub(crate) fn describe(adapter: &wgpu::Adapter, device: &wgpu::Device) -> (wgpu:
     (info, features)
 }
 
-/// The adapter's matrices of floats; other types are left out.
+/// Matrices of floats.
 #[cfg(feature = "subgroup-matrix")]
 pub(crate) fn matrices(device: &wgpu::Device) -> Vec<wgpu::CooperativeMatrixProperties> {
     let listed = device.as_webgpu().and_then(|device| property(&device.adapter_info(), "subgroupMatrixConfigs"));
@@ -63,7 +61,6 @@ pub(crate) fn matrices(device: &wgpu::Device) -> Vec<wgpu::CooperativeMatrixProp
     listed.iter().filter_map(properties).collect()
 }
 
-/// Support of the language feature `packed_4x8_integer_dot_product`.
 pub(crate) fn has_packed_dot() -> bool {
     let gpu = property(&js_sys::global(), "navigator").and_then(|navigator| property(&navigator, "gpu"));
     let features = gpu.and_then(|gpu| property(&gpu, "wgslLanguageFeatures"));
@@ -72,7 +69,6 @@ pub(crate) fn has_packed_dot() -> bool {
     has.is_some_and(|has| has.is_truthy())
 }
 
-/// A property, if it is defined.
 pub(crate) fn property(of: &JsValue, name: &str) -> Option<JsValue> {
     Reflect::get(of, &name.into()).ok().filter(|value| !value.is_undefined() && !value.is_null())
 }

@@ -1,23 +1,20 @@
 //! Devices with features that wgpu 30 does not request from browsers: `subgroups` (wgpu#10146), and Chromium's
 //! matrices.
 //!
-//! wgpu calls `requestDevice` of the browser's adapter before it returns the future of the device. During that call
-//! only, the method is replaced by one that adds features of the adapter to wgpu's request. No other code of the page
-//! runs meanwhile, and the old method is back before anything is awaited.
+//! wgpu calls `requestDevice` before it returns a future. During that call, a replacement adds features to the request.
+//! No other code of the page runs meanwhile.
 
 use js_sys::{
     Array, Function, Object, Proxy, Reflect,
     wasm_bindgen::{JsCast, JsValue, closure::Closure},
 };
 
-/// Names of the features; the second requires the first.
+/// The second feature requires the first.
 const SUBGROUPS: &str = "subgroups";
 #[cfg(feature = "subgroup-matrix")]
 pub(super) const SUBGROUP_MATRIX: &str = "chromium-experimental-subgroup-matrix";
-/// The replaced method.
 const METHOD: &str = "requestDevice";
 
-/// Features to add to wgpu's request, if the adapter has them.
 #[derive(Clone, Copy)]
 pub(crate) struct AdapterRequest {
     pub(crate) subgroups: bool,
@@ -36,7 +33,6 @@ impl AdapterRequest {
     }
 }
 
-/// Requests a device with these features. The caller awaits the answer.
 pub(crate) fn request_device(
     adapter: &wgpu::Adapter,
     descriptor: &wgpu::DeviceDescriptor<'_>,
@@ -59,22 +55,22 @@ pub(super) fn has(device: &wgpu::Device, feature: &str) -> bool {
 struct Replaced {
     prototype: Object,
     original: Function,
-    /// The function that JavaScript calls, which must live as long.
+    /// Called by JavaScript: must live as long.
     _apply: Closure<dyn FnMut(Function, JsValue, Array) -> Result<JsValue, JsValue>>,
 }
 
 impl Replaced {
-    /// Replaces the method; `None` if that fails: the request is then made without the features.
+    /// Replaces the method; `None` on failure: the request then lacks the features.
     fn new(names: &'static [&'static str]) -> Option<Self> {
         let adapter = Reflect::get(&js_sys::global(), &"GPUAdapter".into()).ok()?;
         let prototype: Object = Reflect::get(&adapter, &"prototype".into()).ok()?.dyn_into().ok()?;
         let original: Function = Reflect::get(&prototype, &METHOD.into()).ok()?.dyn_into().ok()?;
         let apply = Closure::new(|original: Function, adapter: JsValue, arguments: Array| {
-            // Anything unexpected here leaves wgpu's request unchanged.
+            // Anything unexpected leaves wgpu's request unchanged.
             drop(add(names, &adapter, &arguments.get(0)));
             original.apply(&adapter, &arguments)
         });
-        // A proxy, because a Rust closure does not learn the object that it is called on.
+        // A proxy: a Rust closure does not learn the object that it is called on.
         let handler = Object::new();
         Reflect::set(&handler, &"apply".into(), apply.as_ref()).ok()?;
         let replaced = Self { prototype, original, _apply: apply };
@@ -90,7 +86,6 @@ impl Drop for Replaced {
     }
 }
 
-/// Adds the adapter's features among `names` to the descriptor of a request.
 fn add(names: &[&str], adapter: &JsValue, descriptor: &JsValue) -> Result<(), JsValue> {
     let features = Reflect::get(adapter, &"features".into())?;
     let has: Function = Reflect::get(&features, &"has".into())?.dyn_into()?;

@@ -1,8 +1,7 @@
 //! Prompt callbacks of awaited readbacks.
 //!
-//! Browsers run callbacks from their event loop. Firefox looks at its device only every 100 ms, or on a submission. So
-//! it gets empty submissions until the answer arrives, at growing intervals, because each one takes time from a
-//! software adapter.
+//! Firefox looks at its device only every 100 ms, or on a submission: it gets empty ones at growing intervals, because
+//! each takes time from a software adapter.
 
 use js_sys::{
     Function, Promise,
@@ -12,16 +11,15 @@ use wasm_bindgen_futures::{JsFuture, spawn_local};
 
 use crate::context::environment::Environment;
 
-/// Number of shortest pauses: most readbacks arrive within them.
+/// Most readbacks arrive within these.
 const SHORT_PAUSES: u32 = 4;
-/// Longest pause: half of Firefox's own interval.
+/// Half of Firefox's own interval.
 const LONGEST_PAUSE_MS: u32 = 50;
 
-/// Pauses in milliseconds for which a successful readback waits for earlier reports about pipelines. They are short, so
-/// that compilations of other pipelines do not delay it.
+/// Milliseconds in which a successful readback waits for reports about pipelines; short, because other compilations
+/// must not delay it.
 pub(crate) const MOMENT: &[u32] = &[0, 4, 16, 64];
-/// Pauses in milliseconds for which a failed readback waits for the reason. Firefox looks for it every 100 ms, and less
-/// often on a busy machine.
+/// Milliseconds in which a failed readback waits for the reason. Firefox looks every 100 ms, or less often.
 pub(crate) const WHILE: &[u32] = &[0, 4, 16, 64, 128, 256, 512, 1024];
 
 #[wasm_bindgen]
@@ -48,8 +46,7 @@ pub(crate) fn hurry(queue: &wgpu::Queue, answered: impl Fn() -> bool + 'static) 
     });
 }
 
-/// Waits for an explanation, which may come late: a browser may report a failed launch before the failure of its
-/// pipeline, or a failed map before the loss of the device.
+/// A browser may report a failed launch before its pipeline's failure, or a failed map before the device's loss.
 pub(crate) async fn patience(pauses: &[u32], explained: impl Fn() -> bool) {
     for pause in pauses {
         if explained() {
@@ -59,7 +56,7 @@ pub(crate) async fn patience(pauses: &[u32], explained: impl Fn() -> bool) {
     }
 }
 
-/// Waits for an answer that is sure to come, however long the browser compiles.
+/// Waits for a certain answer, however long the browser compiles.
 pub(crate) async fn until(answered: impl Fn() -> bool) {
     for pause in pauses() {
         if answered() {
@@ -70,11 +67,10 @@ pub(crate) async fn until(answered: impl Fn() -> bool) {
 }
 
 async fn sleep(milliseconds: u32) {
-    // A timer cannot fail.
     drop(JsFuture::from(Promise::new(&mut |resolve, _| set_timeout(&resolve, milliseconds))).await);
 }
 
-/// Milliseconds between two looks: an eighth of the time waited so far.
+/// Milliseconds between looks: an eighth of the time waited.
 fn pauses() -> impl Iterator<Item = u32> {
     let mut waited = 0;
     (0..).map(move |look| {

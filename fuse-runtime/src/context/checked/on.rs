@@ -6,24 +6,22 @@ use fuse_artifact::constants::{FIRST_PLACE, INDEX_PLACE, declaration};
 
 use crate::context::{error::Error, fault::scoped, label::Label, lock::lock, poll::poll};
 
-/// Words of the counter: the number of invocations that left an array; for one of them, its first place, the index, the
-/// length.
+/// Words of the counter: number of offending invocations; place, index and length for one of them.
 const WORDS: u64 = 4;
 
-/// The counter of a device, bound as group 1 of every dispatch.
+/// Bound as group 1 of every dispatch.
 #[derive(Debug)]
 pub(crate) struct Checks {
     buffer: wgpu::Buffer,
     layout: wgpu::BindGroupLayout,
     group: wgpu::BindGroup,
-    /// Descriptions of the places that shaders number.
+    /// Places by the number that shaders know.
     places: Mutex<Vec<String>>,
 }
 
 pub(crate) type SharedChecks = Arc<Checks>;
 
 impl Checks {
-    /// The checks of a device, if `wanted`.
     pub(crate) fn open(device: &wgpu::Device, wanted: bool) -> Result<Option<SharedChecks>, Error> {
         if wanted { scoped(device, || Self::new(device)).map(Arc::new).map(Some) } else { Ok(None) }
     }
@@ -49,7 +47,7 @@ impl Checks {
         Self { buffer, layout, group, places: Mutex::default() }
     }
 
-    /// A shader whose places have numbers of their own; `None` if it does not check its indices.
+    /// The shader with its places numbered; `None` if it does not check indices.
     pub(crate) fn numbered(&self, text: &str, label: &Label) -> Option<String> {
         let declared = declaration(FIRST_PLACE, "0u");
         let Label { kernel, variant, pass, .. } = label;
@@ -68,7 +66,7 @@ impl Checks {
         &self.group
     }
 
-    /// Describes an index that left its array since the last call, if any did.
+    /// An index out of bounds since the last call, as text.
     pub(crate) fn violation(&self, wgpu: &wgpu::Device, queue: &wgpu::Queue) -> Result<Option<String>, Error> {
         let staging = wgpu.create_buffer(&wgpu::BufferDescriptor {
             label: None,

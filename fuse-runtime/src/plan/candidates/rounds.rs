@@ -1,7 +1,6 @@
 //! Limit of loop rounds: Mesa's lavapipe silently ends loops after 65535 rounds of all loops of an invocation together.
-//! Depths are split further there, or variants refused.
 //!
-//! The numbers are upper bounds: variants near the limit are refused.
+//! Depths are split further there, or variants near the limit refused.
 
 use fuse_artifact::{
     Kernel, Schedule, Variant,
@@ -17,14 +16,13 @@ use crate::{
     },
 };
 
-/// Limit of rounds of an invocation's loops over a depth: of 65535, some remain for loops over parts, layers and
-/// places.
+/// Limit of rounds over a depth: of 65535, some remain for loops over parts, layers and places.
 const MOST: u64 = 60_000;
 
-/// The adapter's name, without versions.
+/// Adapter name without versions.
 const ADAPTER: &str = "llvmpipe";
 
-/// Splits further if a loop would end early. `product_depths` are those of a weighted sum's products.
+/// `product_depths` are those of a weighted sum's products.
 pub(super) fn within(
     kernel: &Kernel,
     variant: &Variant,
@@ -47,16 +45,16 @@ pub(super) fn within(
     }
 }
 
-/// Upper bound of an invocation's rounds.
+/// Upper bound per invocation.
 fn rounds(kernel: &Kernel, variant: &Variant, (sizes, product_depths): (Contraction, u64), split: Split) -> u64 {
     let [_, _, step] = variant.schedule.extents().map(|extent| extent.max(1));
     let part = split.depth.min(sizes.depth);
     let steps = part.div_ceil(step);
     let walked = match variant.schedule {
-        // A step of k-groups is a loop of its own, with at least four depths per round.
+        // A step of k-groups is a loop, with at least four depths per round.
         Schedule::Tile(Tile { mainloop: Mainloop::SliceK(_), .. }) => steps.saturating_mul(1 + step / 4),
         Schedule::Tile(_) | Schedule::Gemv(_) => steps,
-        // Each dependent reduction reads the row again, and so do its results.
+        // Each dependent reduction, and its results, reads the row again.
         Schedule::Reduction(_) => {
             let passes = kernel.variants.iter().map(|variant| variant.passes.len()).max().unwrap_or(1);
             steps.saturating_mul(if split.parts > 1 { 1 } else { passes as u64 + 1 })
@@ -65,7 +63,7 @@ fn rounds(kernel: &Kernel, variant: &Variant, (sizes, product_depths): (Contract
             let (keys, head) = (u64::from(attention.keys()), u64::from(attention.head()));
             steps.saturating_mul(2 + (keys + head).div_ceil(4))
         }
-        // Each step loops over the depths of the products, and over the keys of each sum.
+        // Each step loops over the products' depths, and each sum's keys.
         Schedule::WeightedSum(sum) => {
             let products = 2 + product_depths.div_ceil(sum.depth_step.max(1).into());
             let values = u64::from(sum.keys() / sum.value_step.max(1));
@@ -76,7 +74,7 @@ fn rounds(kernel: &Kernel, variant: &Variant, (sizes, product_depths): (Contract
     walked.saturating_add(split.parts).saturating_add(operand_rows(kernel, variant, sizes))
 }
 
-/// Rounds in which a workgroup reduces the rows of its left operand, one after the other.
+/// A workgroup reduces the rows of its left operand sequentially.
 fn operand_rows(kernel: &Kernel, variant: &Variant, sizes: Contraction) -> u64 {
     let [rows, ..] = variant.schedule.extents();
     let invocations = variant.passes.first().map_or(1, |pass| u64::from(pass.workgroup_size.max(1)));
@@ -118,7 +116,6 @@ mod tests {
         }
     }
 
-    /// The split on an adapter of this name.
     fn on(name: &str, schedule: &Schedule, sizes: Contraction) -> Result<Split, Refusal> {
         let variant = variant(*schedule);
         let kernel = kernel(DomainKind::Contraction { products: 1 }, variant.clone());
@@ -140,7 +137,6 @@ mod tests {
         assert!(here.parts * here.depth >= sizes.depth && (here.parts - 1) * here.depth < sizes.depth, "{here:?}");
         let whole = on("llvmpipe (LLVM 15.0.6, 256 bits)", &tiles(false), sizes);
         assert_eq!(whole, Err(Refusal::Limit("rounds of a kernel's loops", 524_289, MOST)));
-        // What fits stays as it is.
         let short = Contraction { depth: 100_000, ..sizes };
         assert_eq!(on("llvmpipe", &tiles(true), short), on("GeForce", &tiles(true), short));
     }

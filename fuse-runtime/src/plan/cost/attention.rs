@@ -1,42 +1,40 @@
-//! Estimated times of an attention's variants: products of scores and of weighted sums, or reads of keys and values,
-//! whichever takes longer. The effect of causal masks is fitted to measurements; the rest is a prior.
+//! Estimated times of an attention's variants: products or traffic, whichever takes longer. Only the effect of causal
+//! masks is fitted.
 
 use fuse_artifact::{COOP_MATRIX_SUBGROUP, Schedule, Space, Variant, Work, schedule::Attention};
 
 use super::{Machine, REREAD_PART, dispatches, distinct_bytes, interpolated, stored_bytes};
 use crate::plan::{domain::Domain, split::Split};
 
-/// Multiply-adds per value read from workgroup memory at which arithmetic becomes the limit.
+/// Multiply-adds per workgroup memory read from which arithmetic is the limit.
 const FULL_INTENSITY: f64 = 4.2;
 
-/// Part of a unit's peak arithmetic that invocations with at most one score each reach.
+/// Part of a unit's peak for at most one score per invocation.
 const LEAST_INTENSITY: f64 = 0.1;
 
-/// Queries of a subgroup in cooperative matrices, with the part of a unit's scalar peak that they reach. Fitted to 32
-/// heads of 1024 queries, depths of 64 and 128.
+/// Queries of a subgroup in cooperative matrices, with the part of a unit's scalar peak. Fitted to 32 heads of 1024
+/// queries, depths of 64 and 128.
 const REACHED_BY_MATRICES: [(f64, f64); 2] = [(16.0, 2.8), (32.0, 4.05)];
 
-/// Part of a unit's scalar peak that a subgroup with this many rows reaches in cooperative matrices.
 pub(super) fn reached_by_matrices(rows: f64) -> f64 {
     interpolated(&REACHED_BY_MATRICES, rows)
 }
 
-/// Speed of attentions without workgroup memory, relative to products without it; a prior.
+/// Speed without workgroup memory, relative to such products; a prior.
 const UNSTAGED_PART: f64 = 0.5;
 
-/// Multiply-adds per score besides its products: the mask, the exponential, the maximum.
+/// Multiply-adds per score besides its products: mask, exponential, maximum.
 const SCORE_WORK: f64 = 16.0;
 
-/// Part of the lanes beyond the depth, in shaders for longer heads, that costs time.
+/// Part of lanes beyond the depth that costs time.
 const IDLE_HEAD: f64 = 0.25;
 
-/// Relative speed of a shader with single loads.
 const SINGLE_LOADS: f64 = 0.85;
 
 /// Bytes that an invocation requests before it waits.
 const IN_FLIGHT: f64 = 64.0;
 
-/// Rounds of workgroups over the units, or their memory traffic, plus dispatches.
+/// Rounds of workgroups, or memory traffic, plus dispatches.
 pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split, machine: &Machine) -> f64 {
     let sizes = domain.contraction();
     let depth = domain.extents.last().copied().unwrap_or(0);
@@ -50,7 +48,7 @@ pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split,
     let threads = variant.passes.first().map_or(1.0, |pass| f64::from(pass.workgroup_size.max(1)));
 
     let width = |size: u64| size as f64 + IDLE_HEAD * (head - size as f64).max(0.0);
-    // A workgroup's first query sees the whole window, and each later one another key.
+    // A workgroup's first query sees the whole window, each later one another key.
     let seen_keys = work.window.map_or(sizes.depth, |window| sizes.depth.min(u64::from(window) + rows - 1));
     let walked = split.depth.min(seen_keys).next_multiple_of(keys) as f64;
     let per_score = width(depth) + width(sizes.columns) + SCORE_WORK;
@@ -58,7 +56,7 @@ pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split,
         Attention::CoopMatrix(_) => reached_by_matrices(rows as f64 * f64::from(COOP_MATRIX_SUBGROUP) / threads),
         Attention::Unstaged(_) => machine.unstaged * UNSTAGED_PART,
         Attention::Tile(_) | Attention::Decode(_) => {
-            // Each invocation has a square of scores: a value that it reads serves half a side.
+            // Each invocation has a square of scores: a value read serves half a side.
             let side = ((rows * keys) as f64 / threads).sqrt();
             (side / 2.0 / FULL_INTENSITY).clamp(LEAST_INTENSITY, 1.0)
         }
@@ -89,9 +87,8 @@ pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split,
     arithmetic.max(memory) + dispatches(variant.passes.len()) * machine.launch_work
 }
 
-/// Relative time of an attention whose causal mask hides half of the work: workgroups with many keys end last and
-/// alone, less so if more workgroups run in sequence on a unit. Fitted to 32 heads of 1024 queries, whole and with
-/// split keys.
+/// Relative time under a causal mask: workgroups with many keys end last and alone, less so if more run in sequence on
+/// a unit. Fitted to 32 heads of 1024 queries, whole and with split keys.
 fn seen_part(variant: &Variant, workgroups: f64, machine: &Machine) -> f64 {
     let at_a_time = variant.passes.first().map_or(1.0, |pass| machine.resident_workgroups(pass));
     let waves = workgroups / (machine.units as f64 * at_a_time);

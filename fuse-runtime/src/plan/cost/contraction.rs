@@ -1,5 +1,4 @@
-//! Estimated times of a contraction's variants, fitted to square, long and single-row products, and to products that
-//! own or reduce whole rows.
+//! Estimated times of a contraction's variants, fitted to square, long and single-row products, also with whole rows.
 
 use fuse_artifact::{
     DomainKind, Grid, Schedule, Space, Variant, Work,
@@ -12,8 +11,8 @@ use crate::plan::{
     split::Split,
 };
 
-/// Estimated time in multiply-adds of one unit: the longer of arithmetic (rounds of workgroups over the units, slowed
-/// by small invocation tiles and idle lanes) and memory traffic, plus dispatches.
+/// The longer of arithmetic (rounds of workgroups, slowed by small invocation tiles and idle lanes) and memory traffic,
+/// plus dispatches, in multiply-adds of one unit.
 pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split, machine: &Machine) -> f64 {
     let sizes = domain.contraction();
     let Contraction { batch, rows, columns, depth } = sizes;
@@ -27,7 +26,6 @@ pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split,
         }
         _ => batch as f64 * rows.div_ceil(tile_rows) as f64 * columns.div_ceil(tile_columns) as f64,
     };
-    // Products per workgroup.
     let own = if is_grouped(&variant.schedule) { 1.0 } else { products(domain) };
     let shares = split.shares(depth) as f64;
     let workgroups = match is_stream(&variant.schedule) {
@@ -35,16 +33,15 @@ pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split,
         false => tiles * split.parts as f64 * products(domain) / own,
     };
     let rounds = (workgroups / units).ceil();
-    // Depth per unit.
     let walked = match is_stream(&variant.schedule) {
         true => (split.tiles[0] as f64 / units).ceil() * depth as f64 + (shares / units).ceil() * split.depth as f64,
         false => rounds * part_depth,
     };
     let threads = variant.passes.first().map_or(1, |pass| pass.workgroup_size.max(1)) as f64;
-    // Half-empty units lose less than half: latencies overlap less well, but clocks and caches are less shared.
+    // Half-empty units lose less than half: latencies overlap worse, but clocks and caches are less shared.
     let busy = (rounds * threads / (BUSY * machine.busy_invocations)).min(1.0).sqrt().sqrt();
     let sums = own * computed_sums(variant, [rows, columns], machine);
-    // Each workgroup recomputes prologues for each element that it loads.
+    // Each workgroup recomputes prologues per loaded element.
     let loads = match variant.schedule {
         Schedule::Gemv(Gemv { rows: GemvRows::One, columns, .. }) => [f64::from(columns); 2],
         _ => [tile_rows.min(rows) as f64, tile_columns.min(columns) as f64],
@@ -64,8 +61,7 @@ pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, split: Split,
     before + arithmetic.max(memory) + after + dispatches(variant.passes.len()) * machine.launch_work
 }
 
-/// Accumulators of a workgroup for a product: all of its tile's, except rows that gemvs skip, and, on processors, idle
-/// invocations that share no work.
+/// Accumulators of a workgroup for a product, without rows that gemvs skip and, on processors, idle invocations.
 fn computed_sums(variant: &Variant, sizes: [u64; 2], machine: &Machine) -> f64 {
     let [tile_rows, tile_columns, _] = variant.schedule.extents().map(|extent| extent.max(1));
     let [rows, columns] = match variant.schedule {
@@ -79,7 +75,7 @@ fn computed_sums(variant: &Variant, sizes: [u64; 2], machine: &Machine) -> f64 {
     (rows * columns) as f64
 }
 
-/// Time in which the second pass of a split variant reads partial results. Its dispatch is counted elsewhere.
+/// Reads of partial results in a second pass, without its dispatch.
 fn finish(variant: &Variant, domain: &Domain, split: Split, machine: &Machine) -> f64 {
     let Some(pass) = variant.passes.get(1) else { return 0.0 };
     let sizes = domain.contraction();
@@ -97,12 +93,11 @@ fn finish(variant: &Variant, domain: &Domain, split: Split, machine: &Machine) -
     machine.memory(bytes, workgroups, 64.0 * f64::from(pass.workgroup_size.max(1))) + latency * machine.launch_work
 }
 
-/// Partial sums of the first pass.
 fn partial_sums(variant: &Variant, domain: &Domain, split: Split) -> f64 {
     let sizes = domain.contraction();
     let per_output = f64::from(variant.scratch.per_output);
     if is_stream(&variant.schedule) {
-        // Each share begins a part, and each tile that begins inside of a share begins another.
+        // Each share begins a part, as does each tile that begins inside of a share.
         let shares = split.shares(sizes.depth);
         let parts = shares as f64 + shares.min(split.tiles[1]) as f64;
         return parts * sums_of_tile(&variant.schedule) * per_output;
@@ -110,21 +105,19 @@ fn partial_sums(variant: &Variant, domain: &Domain, split: Split) -> f64 {
     sizes.outputs() * per_output * split.parts as f64
 }
 
-/// Accumulators of a whole tile.
 fn sums_of_tile(schedule: &Schedule) -> f64 {
     let [rows, columns, _] = schedule.extents();
     (rows * columns) as f64
 }
 
-/// Time of reducing rows in a second pass, in dispatches: each reduction waits for all invocations.
+/// Cost of reducing rows in a second pass, in dispatches: all invocations wait.
 const REDUCED_ROWS: f64 = 0.75;
 
-/// Multiply-adds of a unit while a workgroup reduces an element of its left operand's rows, and while it waits for the
-/// first of them. Fitted to rms_norm(x)·w of 1, 128 and 2048 rows.
+/// Multiply-adds of a unit per reduced element of left rows, and for the first wait. Fitted to rms_norm(x)·w of 1, 128
+/// and 2048 rows.
 const ROW_WORK: [f64; 2] = [30.0, 4e5];
 
-/// Time in which every workgroup reduces the rows of its left operand before it multiplies. It reads them once per
-/// pass, mostly after other workgroups did.
+/// Reduction of the left operand's rows in every workgroup, read once per pass, mostly from caches.
 fn operand_rows(
     work: Work,
     domain: &Domain,
@@ -145,10 +138,10 @@ fn operand_rows(
     arithmetic.max(memory) + passes * ROW_WORK[1]
 }
 
-/// Multiply-adds of a unit while it loads an element into workgroup memory. Fitted to products that own their rows.
+/// Multiply-adds of a unit per element loaded into workgroup memory, fitted to products that own their rows.
 const LOAD_WORK: f64 = 18.0;
 
-/// Elements that a tile loads per step of depth 1 beyond those of a square with as many accumulators.
+/// Elements loaded per depth beyond those of a square tile with as many accumulators.
 fn narrowness(variant: &Variant, products: f64) -> f64 {
     match variant.schedule {
         Schedule::Tile(Tile { rows, columns, mainloop: Mainloop::Staged, .. }) => {
@@ -163,45 +156,40 @@ const fn is_grouped(schedule: &Schedule) -> bool {
     matches!(schedule, Schedule::Tile(tile) if tile.is_grouped())
 }
 
-/// True if workgroups share the depths of tiles evenly.
 const fn is_stream(schedule: &Schedule) -> bool {
     matches!(schedule, Schedule::Tile(tile) if tile.is_stream_k())
 }
 
-/// Number of products that share their left operand.
+/// Products that share their left operand.
 fn products(domain: &Domain) -> f64 {
     if let DomainKind::Contraction { products } = domain.kind { f64::from(products.max(1)) } else { 1.0 }
 }
 
-/// Factor on the invocations that keep a unit busy: here they wait for each other at every step.
+/// Factor on the invocations that keep a unit busy: here they wait at every step.
 const BUSY: f64 = 3.0;
 
-/// Part of a prologue's operations that costs time: others overlap with multiply-adds. Fitted to gelu(x)·w of 512 to
-/// 4096.
+/// Part of a prologue that does not overlap, fitted to gelu(x)·w of 512 to 4096.
 const BESIDE: f64 = 0.8;
 
-/// Part of the cache's bandwidth that a unit reaches while it streams the right operand.
+/// Part of the cache's bandwidth reached while streaming the right operand.
 const STREAMED_PART: f64 = 0.8;
 
-/// Rows up to which a product that reads words of weights for each row reads them from memory; beyond, caches hold
-/// them.
+/// Rows up to which packed weights, read for each row, come from memory; beyond, from caches.
 const WORD_ROWS: u64 = 4;
 
-/// Accumulators of an invocation, with the part of a unit's peak arithmetic (40 Tflop/s of 132) that such tiles reach:
-/// 4×4, 8×4, 8×8 and 8×16 on an NVIDIA H200.
+/// Accumulators of an invocation, with the part of a unit's peak (40 Tflop/s of 132) reached: 4×4, 8×4, 8×8 and 8×16 on
+/// an NVIDIA H200.
 const REACHED: [(f64, f64); 4] = [(16.0, 0.74), (32.0, 0.95), (64.0, 1.0), (128.0, 1.15)];
 
-/// Accumulators of a subgroup in cooperative matrices, with the part that they reach, in the same unit: 16×16 to 64×64
-/// on the same GPU.
+/// Accumulators of a subgroup in cooperative matrices, in the same unit: 16×16 to 64×64 on the same GPU.
 const REACHED_BY_MATRICES: [(f64, f64); 4] = [(256.0, 2.8), (1024.0, 4.4), (2048.0, 5.4), (4096.0, 8.2)];
 
-/// Part that schedules for few rows reach per row: they read and decode right operands once for all rows.
+/// Part reached per row: few rows read and decode right operands once.
 const FEW_ROWS: f64 = 0.2;
 
-/// Accumulators of an invocation from which on parallel products help each other.
+/// Accumulators per invocation from which parallel products help each other.
 const SHARING_SUMS: f64 = 32.0;
 
-/// Part of a unit's peak arithmetic that a schedule reaches, for this number of parallel products and rows.
 fn intensity(variant: &Variant, products: f64, rows: u64, machine: &Machine) -> f64 {
     match variant.schedule {
         Schedule::Tile(tile) => {
@@ -230,12 +218,11 @@ fn intensity(variant: &Variant, products: f64, rows: u64, machine: &Machine) -> 
     }
 }
 
-/// Bits per weight of schedules that read words.
 const fn packed_bits(schedule: &Schedule) -> Option<u32> {
     if let Schedule::Gemv(gemv) = schedule { gemv.rhs.bits() } else { None }
 }
 
-/// Bytes that a workgroup requests before it waits: the next step's tiles, or four vectors per invocation.
+/// Bytes requested before waiting: the next step's tiles, or four vectors per invocation.
 fn in_flight(variant: &Variant, threads: f64) -> f64 {
     match variant.schedule {
         Schedule::Tile(Tile {
@@ -252,7 +239,7 @@ fn in_flight(variant: &Variant, threads: f64) -> f64 {
     }
 }
 
-/// Bytes that a contraction moves, weighted as if all came from device memory.
+/// Bytes moved, weighted as if all came from device memory.
 fn traffic(
     variant: &Variant,
     domain: &Domain,
@@ -282,8 +269,7 @@ fn traffic(
     4.0 * (distinct + (read - distinct).max(0.0) * REREAD_PART + outputs + scratch)
 }
 
-/// Extra traffic of invocations that walk the depth together where it is not contiguous: each value costs a cache
-/// sector.
+/// Extra traffic of invocations that walk a non-contiguous depth together, a sector per value.
 fn scattered(domain: &Domain) -> f64 {
     let walks = |space: Space, depth_axis_from_end: usize| {
         let of_space = domain.accesses.iter().filter(move |access| access.space == space);
@@ -344,7 +330,6 @@ mod tests {
         Schedule::Gemv(Gemv { rows, columns: 64, depth_lanes: 16, rhs: ELEMENTS })
     }
 
-    /// A variant with a part of its tile changed.
     fn with(mut variant: Variant, change: impl FnOnce(&mut Tile)) -> Variant {
         if let Schedule::Tile(tile) = &mut variant.schedule {
             change(tile);
@@ -372,7 +357,6 @@ mod tests {
         whole.chain(split).chain([row, dot]).collect()
     }
 
-    /// Tiles that own rows of 384 columns.
     fn row_family() -> Vec<Variant> {
         let owned = [([4, 384, 8], [4, 4]), ([16, 384, 16], [8, 4]), ([32, 384, 16], [8, 4]), ([64, 384, 16], [8, 8])];
         let mut family: Vec<Variant> = owned.map(|(tile, each)| tiles(tile, each, false)).to_vec();
@@ -389,7 +373,6 @@ mod tests {
         family
     }
 
-    /// The variant with the least cost of a product whose prologues work.
     fn cheapest(work: Work, products: u8, rows: u64, columns: u64, depth: u64) -> (String, f64) {
         cheapest_of(&family(), work, products, [rows, columns, depth])
     }
@@ -430,7 +413,6 @@ mod tests {
         let machine = Machine::of(&fitted_to(AdapterKind::Discrete));
         let gelu = Work { lhs: 20, ..Work::default() };
         let inlined = |size| cheapest(gelu, 1, size, size, size).1;
-        // A kernel before, and a trip through memory.
         let bytes = |size: u64| 8.0 * (size * size) as f64;
         let stored = |size| {
             let before = machine.memory(bytes(size), 1e6, 4096.0) + 3.0 * machine.launch_work;
@@ -475,7 +457,7 @@ mod tests {
         }
     }
 
-    /// Where tiles leave part of the last round idle, even shares of their depths were measured best.
+    /// Even shares of depths were measured best.
     #[test]
     fn depths_are_shared_evenly_where_rounds_are_not_full() {
         let mut family = family();
@@ -491,7 +473,6 @@ mod tests {
         assert_eq!(cheapest_of(&family, Work::default(), 1, [2048; 3]).0, "tile 128x256");
     }
 
-    /// Tiles of cooperative matrices, and those of the family without.
     fn matrix_family() -> Vec<Variant> {
         let schedules = [
             ([32, 32, 128], [16, 16]),

@@ -1,7 +1,7 @@
 //! Estimated times of a reduction's variants.
 //!
-//! The model counts the differences between variants: reads of memory, coalescing, bytes requested before a workgroup
-//! waits, idle lanes, and exchanges among a workgroup's invocations. A prior, not fitted to measurements yet.
+//! Counts the differences between variants: reads, coalescing, bytes in flight, idle lanes, and exchanges among
+//! invocations. A prior, not fitted to measurements.
 
 use fuse_artifact::{Kernel, Schedule, Variant, schedule::Reduction};
 
@@ -14,42 +14,35 @@ use crate::plan::{
 /// Multiply-adds per element besides arithmetic, for vector loads: addresses, masks, conversions.
 const VECTOR_WORK: f64 = 6.0;
 
-/// Like [`VECTOR_WORK`], for single loads.
 const SINGLE_WORK: f64 = 12.0;
 
-/// Factor on the work of elements whose coordinates span several axes.
+/// Factor for coordinates that span several axes.
 const GENERAL_INDEX: f64 = 1.5;
 
 /// Concurrent loads of an invocation.
 const LOADS_IN_FLIGHT: f64 = 4.0;
 
-/// Like [`LOADS_IN_FLIGHT`], in a loop over a row.
 const STREAMED_IN_FLIGHT: f64 = 2.0;
 
-/// Bytes of a memory sector.
 const SECTOR: f64 = 32.0;
 
-/// Cost of reading a sector's elements one after the other in one invocation, relative to reading them side by side.
+/// Sequential reads of a sector in one invocation, relative to side by side.
 const KEPT_SECTOR: f64 = 1.5;
 
-/// Part of the shorter of arithmetic and memory traffic that does not overlap with the longer.
+/// Part of the shorter of arithmetic and traffic that does not overlap.
 const NOT_HIDDEN: f64 = 0.2;
 
-/// Sizes of a schedule.
 struct Shape {
-    /// Rows of a workgroup.
     rows: f64,
-    /// Invocations per row.
     sharing: f64,
-    /// Neighbouring elements of a load, along the rows or across them.
+    /// Neighbours in a load, along or across rows.
     lanes: f64,
-    /// Elements of a row that its invocations read at once.
     step: f64,
     /// Loads per invocation held in registers; none when streaming.
     held: Option<f64>,
-    /// True if the shader computes coordinates over several axes.
+    /// Coordinates span several axes.
     general: bool,
-    /// True if neighbouring invocations read neighbours of a row; otherwise their rows are neighbours.
+    /// Neighbouring invocations read neighbours of a row, not neighbouring rows.
     along_rows: bool,
 }
 
@@ -68,7 +61,7 @@ impl Shape {
     }
 }
 
-/// The longer of arithmetic and memory traffic, plus waits of a row's invocations for each other, plus dispatches.
+/// The longer of arithmetic and memory traffic, plus exchanges within rows, plus dispatches.
 pub(crate) fn cost(kernel: &Kernel, variant: &Variant, domain: &Domain, split: Split, machine: &Machine) -> f64 {
     let Schedule::Reduction(reduction) = &variant.schedule else { return f64::INFINITY };
     let shape = Shape::of(reduction);
@@ -107,11 +100,9 @@ pub(crate) fn cost(kernel: &Kernel, variant: &Variant, domain: &Domain, split: S
         + dispatches(variant.passes.len()) * machine.launch_work
 }
 
-/// Work of a workgroup of a scatter-add, if all coordinates are equally frequent.
+/// Work of a scatter-add's workgroup, for equally frequent coordinates.
 struct Scatter {
-    /// Integers that it scans, and elements that it reads.
     elements: f64,
-    /// Barriers around each chunk.
     barriers: f64,
 }
 
@@ -129,7 +120,6 @@ impl Scatter {
     }
 }
 
-/// Barriers before and after the scan of a chunk's integers.
 const BARRIERS_OF_CHUNK: f64 = 3.0;
 
 /// Barriers until all invocations of a row have its result.
@@ -143,21 +133,18 @@ fn exchanges(shape: &Shape, variant: &Variant) -> f64 {
     }
 }
 
-/// Number of dependent reductions: split variants have a pass for each, and one more.
+/// Dependent reductions: split variants have one pass more.
 fn stages(kernel: &Kernel) -> f64 {
     let passes = kernel.variants.iter().map(|variant| variant.passes.len()).max().unwrap_or(1);
     passes.saturating_sub(1).max(1) as f64
 }
 
-/// Bytes that a reduction moves, each once.
 struct Traffic {
-    /// Reads along the rows; strided values cost their whole sector.
+    /// Reads along rows; strided values cost their whole sector.
     rows: f64,
-    /// Values per row, and results.
     others: f64,
-    /// Bytes read per element of a row.
     element: f64,
-    /// True if there are results of the row's length.
+    /// Results have the row's length.
     whole_results: bool,
 }
 
@@ -183,7 +170,7 @@ impl Traffic {
     }
 }
 
-/// Bytes moved per byte of an element: neighbouring invocations should read neighbouring elements.
+/// Bytes moved per byte of an element: neighbouring invocations should read neighbours.
 fn scattered(access: &Strides, domain: &Domain, shape: &Shape, element: f64) -> f64 {
     let (kept, reduced) = access.strides.split_at(domain.kept);
     let factor = |stride: Option<&u64>| match stride {
@@ -196,7 +183,7 @@ fn scattered(access: &Strides, domain: &Domain, shape: &Shape, element: f64) -> 
     } else if shape.sharing > 1.0 {
         factor(reduced.last())
     } else {
-        // Each invocation has its own row: rows are side by side, or a cache keeps the rest of a sector.
+        // Each invocation has its row: rows are side by side, or a cache keeps the rest of a sector.
         across.min(factor(reduced.last()) * KEPT_SECTOR)
     }
 }
@@ -232,7 +219,6 @@ mod tests {
             workgroup_bytes: 0,
             pins_loads: false,
         };
-        // Stride 1 and whole vectors along the innermost axis that the loads go along.
         let axis = u8::from(shape.along_rows);
         let vectors = [
             Require::Stride { access: 0, axis, stride: 1 },
@@ -249,7 +235,6 @@ mod tests {
         }
     }
 
-    /// A softmax's family: rows held by few invocations and by many, streams, columns, and a general variant.
     fn family() -> Vec<Variant> {
         let streamed = |lanes, axes, split| Reduction {
             lanes,
@@ -286,7 +271,6 @@ mod tests {
         ]
     }
 
-    /// The choice for a softmax over the rows or columns of a matrix.
     fn choice(rows: u64, length: u64, over_columns: bool, info: &DeviceInfo) -> String {
         let access = |slot| Strides {
             slot,
@@ -344,14 +328,12 @@ mod tests {
         assert_eq!(choice(65535, 512, true, &info), "own rows", "no whole vectors of columns");
     }
 
-    /// The choice for the gradient of an embedding of so many rows of `width`, read at so many places.
     fn of_embedding(rows: u64, width: u64, places: u64) -> String {
         let vectors = |rows| Reduction { lanes: VECTOR, ..Reduction::new(ReductionOrder::Columns, [rows, 1], [2, 1]) };
         let split = Reduction { split: true, invocations: 16, ..vectors(64) };
         let scatter = Reduction { order: ReductionOrder::Scatter { axis: 0 }, ..vectors(1024) };
         let general = Reduction { lanes: 1, ..vectors(256) };
         let schedules = [scatter, split, vectors(1024), general];
-        // All may run: the rows are whole vectors.
         let variant = |schedule| Variant {
             requires: vec![].into(),
             ..variant(Schedule::Reduction(schedule).to_string(), schedule)

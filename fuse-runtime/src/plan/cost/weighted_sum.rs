@@ -1,27 +1,25 @@
-//! Estimated times of a weighted sum's variants: multiply-adds of its products and sums, which outweigh its reads. A
-//! prior, not fitted to measurements.
+//! Estimated times of a weighted sum's variants: multiply-adds, which outweigh reads. A prior, not fitted.
 
 use fuse_artifact::{Schedule, Variant, Work};
 
 use super::{Machine, attention::reached_by_matrices, dispatches, stored_slots};
 use crate::plan::domain::Domain;
 
-/// Multiply-adds per value read from workgroup memory at which arithmetic becomes the limit.
+/// Multiply-adds per workgroup memory read from which arithmetic is the limit.
 const FULL_INTENSITY: f64 = 4.2;
 
-/// Multiply-adds per weight besides products, sums and its program.
+/// Multiply-adds per weight besides products, sums and program.
 const WEIGHT_WORK: f64 = 8.0;
 
-/// Part of a shader's columns beyond the existing ones that costs time.
+/// Part of missing columns that costs time.
 const IDLE_COLUMNS: f64 = 0.25;
 
-/// Relative speed of a shader with single loads.
 const SINGLE_LOADS: f64 = 0.85;
 
-/// Part of the keys that a causal mask leaves.
+/// Part of the keys under a causal mask.
 const CAUSAL_PART: f64 = 0.6;
 
-/// Rounds of workgroups over the units, plus dispatches.
+/// Rounds of workgroups, plus dispatches.
 pub(crate) fn cost(work: Work, variant: &Variant, domain: &Domain, machine: &Machine) -> f64 {
     let sizes = domain.contraction();
     let Schedule::WeightedSum(tile) = variant.schedule else { return f64::INFINITY };

@@ -18,7 +18,7 @@ fn domain(kind: DomainKind, extents: &[u64], accesses: Vec<Strides>) -> Domain {
     domain
 }
 
-/// An access whose text moves along all axes but some.
+/// An access that moves along all axes but `missing`.
 fn text(access: &Strides, missing: &[usize]) -> Access {
     let axes = (0..access.strides.len()).map(|axis| (!missing.contains(&axis)).then_some(axis as u8));
     let (slot, space, axes) = (access.slot, access.space, axes.collect::<Vec<_>>().into());
@@ -107,7 +107,7 @@ fn reduction(axes: u8, extents: &[u64], strides: &[&[u64]]) -> Domain {
 
 #[test]
 fn kept_and_reduced_axes_merge_among_themselves() {
-    // Rows of a contiguous tensor, with a result of the same shape and one value per row.
+    // One value per row.
     let rows = reduction(2, &[2, 3, 4, 5], &[&[60, 20, 5, 1], &[60, 20, 5, 1], &[3, 1, 0, 0]]);
     assert_eq!((&rows.extents[..], rows.kept), (&[6, 20][..], 1));
     assert_eq!(rows.accesses[0].strides, [20, 1]);
@@ -115,11 +115,11 @@ fn kept_and_reduced_axes_merge_among_themselves() {
     assert_eq!((rows.count(), rows.row_length()), (6, 20));
     assert_eq!(rows.contraction(), Contraction { batch: 1, rows: 6, columns: 1, depth: 20 });
 
-    // The middle axis: what lies on both sides of it stays apart.
+    // The middle axis: its sides stay apart.
     let middle = reduction(1, &[2, 5, 4], &[&[20, 1, 5], &[5, 1, 0]]);
     assert_eq!((&middle.extents[..], middle.kept), (&[2, 5, 4][..], 2));
 
-    // A value per row of another layout keeps the axes apart that it reads apart.
+    // A value per row of another layout keeps its axes apart.
     let strided = reduction(1, &[2, 3, 4], &[&[12, 4, 1], &[1, 2, 0]]);
     assert_eq!((&strided.extents[..], strided.kept), (&[2, 3, 4][..], 2));
 }
@@ -168,7 +168,6 @@ fn weighted_sums_have_a_depth_for_each_product() {
     assert_eq!(found, [[3, 64], [3, 32], [32, 9], [3, 16], [16, 9], [3, 9], [9, 64]]);
 }
 
-/// The strides of one access of a kernel over `extents`, to a parameter of shape `param`.
 fn strides(kind: DomainKind, extents: &[u64], param: &[usize], access: Access) -> Result<Domain, Error> {
     let sizes = |sizes: &[u64]| sizes.iter().map(|size| Size::constant(*size)).collect::<Vec<_>>();
     let kernel = Kernel {
@@ -212,10 +211,9 @@ fn accesses_and_views_stay_inside() {
     let message = |result: Result<Domain, Error>| result.unwrap_err().to_string();
     let outside = strides(rows, &[3, 5], &[14], walk(&[3, 5], &[Some(0), Some(1)]));
     assert!(message(outside).contains("has 14 elements, element 14 is read"));
-    // Computed coordinates may be anywhere in the view.
     let gathered = strides(DomainKind::Pointwise, &[5], &[14], walk(&[3, 5], &[Some(1)]));
     assert!(message(gathered).contains("has 14 elements, it is read as 15"));
-    // What does not move along empty rows is still accessed.
+    // Accesses that do not move along empty rows still count.
     strides(rows, &[3, 0], &[3], walk(&[3], &[Some(0), None])).unwrap();
     let results = strides(rows, &[3, 0], &[2], walk(&[3], &[Some(0), None]));
     assert!(message(results).contains("element 2 is read"));

@@ -6,9 +6,9 @@
 //! cargo run --release -p fuse-test-compiler --example shaders -- compare target/before target/after
 //! ```
 //!
-//! A folder has `index.txt`, one line per pass of a variant with the hash of its shader and of everything else in it,
-//! and each distinct shader as `<hash>.wgsl`. Two shaders are equal if their sources are, or if naga's modules are
-//! equal up to names, spans and the order of pure expressions (`module`).
+//! A folder has `index.txt`, a line per pass of a variant with the hashes of its shader and of everything else, and
+//! each distinct shader as `<hash>.wgsl`. Shaders are equal if their sources are, or if naga's modules are equal up to
+//! names, spans and the order of pure expressions (`module`).
 
 mod module;
 
@@ -23,7 +23,6 @@ use fuse_test_compiler::shader_hash;
 use fuse_test_support::{compile, corpus, patterns};
 
 const SHOWN: usize = 8;
-/// Characters of a difference before its start, and in total.
 const BEFORE: usize = 100;
 const LENGTH: usize = 320;
 
@@ -84,7 +83,6 @@ fn write(folder: &Path) {
     println!("{} passes, {} distinct shaders", index.lines().count(), seen.len());
 }
 
-/// For each pass, the hash of its shader and of the rest.
 fn index(folder: &Path) -> BTreeMap<String, [String; 2]> {
     let text = fs::read_to_string(folder.join("index.txt")).expect("the folder has an index");
     let entry = |line: &str| {
@@ -128,7 +126,7 @@ fn compare(before: &Path, after: &Path) {
     for key in missing.iter().chain(&added).chain(&other_rest).take(SHOWN) {
         println!("  {key}");
     }
-    // Families differ in the same way, so one difference of each kind suffices.
+    // Families differ alike: one difference of each kind suffices.
     let mut kinds = BTreeMap::new();
     for (key, [old, new]) in &different {
         kinds.entry(difference(old, new)).or_insert_with(Vec::new).push(*key);
@@ -140,7 +138,6 @@ fn compare(before: &Path, after: &Path) {
     std::process::exit(i32::from(!unchanged));
 }
 
-/// The first lines that differ, from a little before the difference on.
 fn difference(old: &str, new: &str) -> [String; 2] {
     let (mut olds, mut news) = (old.lines(), new.lines());
     loop {

@@ -1,7 +1,7 @@
-//! Canonical form of a shader's module: without names and spans, pure expressions inlined at their uses.
+//! Canonical form of a shader's module: without names and spans, pure expressions inlined.
 //!
-//! Expressions are numbered by value, so different names of intermediate results are the same module. Loads and
-//! statement results depend on side effects, so each has its own number, in the order of evaluation.
+//! Expressions are numbered by value. Loads and statement results depend on side effects: each has its own number, in
+//! evaluation order.
 
 use std::{collections::HashMap, fmt::Write};
 
@@ -11,8 +11,6 @@ use naga::{
     valid::{Capabilities, FunctionInfo, ValidationFlags, Validator},
 };
 
-/// The canonical form of a shader.
-///
 /// # Panics
 /// If naga refuses the shader.
 pub(crate) fn canonical(text: &str) -> String {
@@ -37,7 +35,6 @@ pub(crate) fn canonical(text: &str) -> String {
     out
 }
 
-/// A type by its structure.
 fn ty(module: &Module, handle: Handle<naga::Type>) -> String {
     use naga::TypeInner::{Array, Pointer, Struct};
     match &module.types[handle].inner {
@@ -51,16 +48,14 @@ fn ty(module: &Module, handle: Handle<naga::Type>) -> String {
     }
 }
 
-/// A value of module scope.
 fn value(module: &Module, handle: Handle<Expression>) -> String {
     let expression = &module.global_expressions[handle];
     filled(expression, |handle| value(module, handle), module)
 }
 
-/// The debug text of an expression, with its handles replaced by `operand` and [`ty`].
 fn filled(expression: &Expression, mut operand: impl FnMut(Handle<Expression>) -> String, module: &Module) -> String {
     let text = format!("{expression:?}");
-    // Handles of declarations are numbered in the order of declaration, which is compared.
+    // Declarations are numbered in their order, which is compared.
     if let Expression::GlobalVariable(_)
     | Expression::LocalVariable(_)
     | Expression::Constant(_)
@@ -142,9 +137,7 @@ struct Writer<'a> {
     depth: usize,
     numbers: HashMap<Handle<Expression>, usize>,
     known: HashMap<String, usize>,
-    /// The text of each number.
     texts: Vec<String>,
-    /// Number of loads and statement results so far.
     loads: usize,
 }
 
@@ -228,7 +221,7 @@ impl<'a> Writer<'a> {
         })
     }
 
-    /// A product of `u32`, flattened from left to right, since they are associative.
+    /// A product of `u32`, flattened from left to right: they are associative.
     fn product(&mut self, left: usize, right: usize) -> usize {
         let factors = self.texts[right].strip_prefix("Binary { op: Multiply, left: %").and_then(|rest| {
             let (x, rest) = rest.split_once(", right: %")?;
@@ -243,8 +236,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// The operand that an operation returns unchanged: one with the `u32` literal 0 or 1, and a conversion to its own
-    /// type.
+    /// The operand that an operation returns unchanged: with the `u32` literal 0 or 1, or converted to its own type.
     fn folded(&mut self, expression: &Expression) -> Option<usize> {
         if let Expression::As { expr, kind, convert: Some(width) } = *expression
             && self.info[expr].ty.inner_with(&self.module.types).scalar() == Some(naga::Scalar { kind, width })
@@ -266,7 +258,6 @@ impl<'a> Writer<'a> {
         self.numbers.get(&kept).copied()
     }
 
-    /// An expression tree down to loads and statement results.
     fn tree(&mut self, handle: Handle<Expression>) -> String {
         let number = self.expression(handle);
         self.written(number[1..].parse().expect("numbers are numbers"))

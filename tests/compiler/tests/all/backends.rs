@@ -1,5 +1,5 @@
-//! Every emitted variant through each of naga's back ends with its declared capabilities: SPIR-V for Vulkan, MSL for Metal,
-//! HLSL for Direct3D, and WGSL for browsers.
+//! Every emitted variant through naga's back ends with its declared capabilities: SPIR-V for Vulkan, MSL for Metal,
+//! HLSL for Direct3D, WGSL for browsers.
 
 use std::{
     collections::HashSet,
@@ -25,10 +25,9 @@ use naga::{
 
 use super::names::refused;
 
-/// Threads that process the corpus.
 const THREADS: usize = 2;
 
-/// Results for all shaders of the corpus, computed once for all tests of this file.
+/// Computed once for all tests of this file.
 static REPORT: LazyLock<Report> = LazyLock::new(|| {
     let corpus = corpus();
     let (next, reports, seen) = (AtomicUsize::new(0), Mutex::new(vec![]), Mutex::new(HashSet::new()));
@@ -46,12 +45,11 @@ static REPORT: LazyLock<Report> = LazyLock::new(|| {
     reports.into_inner().expect("no thread panicked").into_iter().fold(Report::default(), Report::and)
 });
 
-/// Programs of every kernel shape: the file tests and every operation on every dtype.
+/// Every kernel shape: the file tests, and every operation on every dtype.
 fn corpus() -> Vec<String> {
     corpus::FILES.iter().map(|(_, source)| (*source).to_owned()).chain(corpus::every_operation()).collect()
 }
 
-/// Number of shaders of one kind, and errors.
 #[derive(Debug, Default)]
 struct Outcome {
     count: usize,
@@ -64,12 +62,10 @@ struct Report {
     msl: Outcome,
     hlsl: Outcome,
     wgsl: Outcome,
-    /// Shaders with matrices whose loop bounds are loaded.
     uniform: Outcome,
     specializations: Outcome,
-    /// Names that shaders declare.
     names: Outcome,
-    /// Counts of specializations that contain each part unique to specializations.
+    /// Specializations that contain each part unique to specializations.
     constant: usize,
     fast: usize,
     unrolled: usize,
@@ -92,7 +88,7 @@ fn validated(text: &str, features: Features) -> Result<Shader, String> {
 }
 
 impl Outcome {
-    /// Counts a shader; `length` is the length of a back end's output.
+    /// Counts a shader; `length` is that of a back end's output.
     fn note(&mut self, what: &str, text: &str, length: Result<usize, String>) {
         self.count += 1;
         match length {
@@ -118,7 +114,6 @@ impl Outcome {
 }
 
 impl Report {
-    /// Passes every new shader of a program through every back end, and validates each of its specializations.
     fn add(&mut self, program: &Program, seen: &Mutex<HashSet<(String, Features)>>) {
         let new = |text: &str, features| seen.lock().expect("no thread panics").insert((text.to_owned(), features));
         for kernel in program.plans().flat_map(|function| function.kernels.iter()) {
@@ -146,7 +141,7 @@ impl Report {
         self.note_names(what, text);
         self.spirv.note(what, text, spirv(&shader));
         self.msl.note(what, text, msl(&shader));
-        // wgpu's Direct3D adapters have no cooperative matrices and refuse such variants before compilation.
+        // wgpu's Direct3D adapters have no cooperative matrices and refuse such variants.
         if shader.features.coop_matrix == 0 {
             self.hlsl.note(what, text, hlsl(&shader));
         }
@@ -160,7 +155,6 @@ impl Report {
         self.names.note(what, text, outcome);
     }
 
-    /// Validates the specializations that a driver may get, with arbitrary sizes as constants.
     fn add_forms(&mut self, what: &str, pass: &Pass, features: Features) {
         let sizes: Vec<u32> = (1..=pass.uniforms.len() as u32).collect();
         for text in texts(pass, &sizes) {
@@ -253,9 +247,9 @@ fn every_variant_becomes_wgsl_that_is_valid_again() {
     REPORT.wgsl.judge();
 }
 
-/// Checks that loaded loop bounds are shared by `workgroupUniformLoad`.
+/// Checks that `workgroupUniformLoad` shares loaded loop bounds.
 ///
-/// Browsers refuse barriers in a loop whose bound was loaded from a writable buffer; naga does not. Chromium on a GPU
+/// Browsers, unlike naga, refuse barriers in a loop whose bound was loaded from a writable buffer. Chromium on a GPU
 /// compiles these shaders, too (`tests/web`), but few machines have one.
 fn shares_loaded_limits(text: &str) -> Result<usize, String> {
     let shared = ["key_begin", "key_end"].iter().enumerate().all(|(at, limit)| {

@@ -1,8 +1,7 @@
-//! No cyclic imports: within a crate, the import graph of files is acyclic.
+//! No cyclic imports between a crate's files.
 //!
-//! A file imports the files that its paths through `crate::` and `super::` lead to, in `use` and in code, tests
-//! excluded. A path leads to its longest prefix that is a module, so a re-export counts as the re-exporting file. `mod`
-//! declarations are not imports.
+//! Imports are paths through `crate::` and `super::`, in `use` and in code, without tests. A path leads to its longest
+//! prefix that is a module: a re-export counts as the re-exporting file. `mod` declarations do not count.
 
 use std::{
     collections::{BTreeMap, BTreeSet, VecDeque},
@@ -14,7 +13,6 @@ use crate::{
     tidy::{assert_none, files, manifests, module_path, named_modules, read},
 };
 
-/// The files that each file imports, by module path.
 type Imports = BTreeMap<String, BTreeSet<String>>;
 
 #[test]
@@ -72,7 +70,6 @@ fn imports(source: &Path) -> Imports {
     files.iter().map(|file| (of(file), imported(&read(file), &of(file), &modules))).collect()
 }
 
-/// The modules with files that a source imports.
 fn imported(source: &str, module: &str, modules: &BTreeSet<String>) -> BTreeSet<String> {
     let named = named_modules(&without_test_items(&without_inner_supers(source)), module);
     let mut imported: BTreeSet<String> = named.iter().map(|path| file_of(path, modules)).collect();
@@ -96,7 +93,7 @@ fn file_of(path: &str, modules: &BTreeSet<String>) -> String {
     parts.join("::")
 }
 
-/// Replaces `super::` in inline modules, which names the file itself, by `self::`.
+/// Replaces `super::` in inline modules, which names the file itself.
 fn without_inner_supers(source: &str) -> String {
     let mut inside = false;
     let line = |line: &str| {
@@ -107,7 +104,6 @@ fn without_inner_supers(source: &str) -> String {
     source.lines().map(line).collect()
 }
 
-/// Removes items that only tests have.
 fn without_test_items(source: &str) -> String {
     let mut left = String::new();
     let mut lines = source.lines();
@@ -131,7 +127,6 @@ fn without_test_items(source: &str) -> String {
     left
 }
 
-/// The shortest import cycle through a file.
 fn circle(imports: &Imports, start: &str) -> Option<Vec<String>> {
     let mut before: BTreeMap<&str, &str> = BTreeMap::new();
     let mut next = VecDeque::from([start]);

@@ -1,7 +1,5 @@
-//! The interpreter compared with PyTorch in float64 on the same inputs (`tests/data/reference.json`, written by
-//! `reference.py`).
-//!
-//! Kernels are compared with the interpreter elsewhere.
+//! The interpreter against PyTorch in float64 (`tests/data/reference.json`, written by `reference.py`). Kernels are
+//! compared with the interpreter elsewhere.
 
 use std::collections::BTreeSet;
 
@@ -10,14 +8,14 @@ use fuse_compiler::interp::{Stores, Value, run, run_bounded};
 use fuse_test_support::graphs;
 use serde_json::Value as Json;
 
-/// The interpreter rounds literals and results to `f32`. The rounding of a literal may enter several times (weight decay,
+/// The interpreter rounds literals and results to `f32`; a literal's rounding may enter several times (weight decay,
 /// `eps`).
 const RELATIVE: f64 = 1e-6;
 
-/// PyTorch's `gelu` adds 1 and an `erf` near -1, so its values below 0 have an absolute error of about 2^-53.
+/// PyTorch's `gelu` adds 1 and an `erf` near -1: its values below 0 have an absolute error of about 2^-53.
 const ABSOLUTE: f64 = 1e-14;
 
-/// Program of each case: parameters have the names of its inputs, results the order of `outputs`.
+/// Program of each case: parameters named as its inputs, results in the order of `outputs`.
 const PROGRAMS: &[(&str, &[&str], &str)] = &[
     ("softmax", &["y"], "f(x: f32[M, N]) -> f32[M, N] { softmax(x) }"),
     ("log_softmax", &["y"], "f(x: f32[M, N]) -> f32[M, N] { log_softmax(x) }"),
@@ -162,7 +160,6 @@ const PROGRAMS: &[(&str, &[&str], &str)] = &[
     ),
 ];
 
-/// Tensor of the file with its parameter's `dtype`.
 fn tensor(json: &Json, dtype: DType) -> Value {
     let numbers = |key: &str| json[key].as_array().expect("a list").iter().map(|x| x.as_f64().expect("a number"));
     let shape: Vec<usize> = numbers("shape").map(|x| x as usize).collect();

@@ -1,4 +1,4 @@
-//! Shaders in Chromium's dialect, which naga does not read: put back into naga's, they are the same text.
+//! Shaders in Chromium's dialect, which naga does not read: translated back, they equal naga's.
 
 use fuse_artifact::{Function, Pass};
 use fuse_compiler::{
@@ -7,7 +7,7 @@ use fuse_compiler::{
 };
 use fuse_test_support::compile;
 
-/// Puts a shader back, without the printer's code: by the parts between commas.
+/// Translates back by the parts between commas, without the printer's code.
 fn in_naga(text: &str) -> String {
     let [naga, chromium] = [Dialect::Naga, Dialect::Chromium].map(Dialect::matrix_extension);
     let mut text = text.replace(chromium, naga).replace("subgroupMatrixMultiplyAccumulate", "coopMultiplyAdd");

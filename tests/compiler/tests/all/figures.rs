@@ -1,5 +1,5 @@
-//! Gradients on the interpreter compared with figures of PyTorch and JAX (`fuse_test_support::Figures`).
-//! `tests/numeric/figures.rs` compares kernels with the same.
+//! Gradients on the interpreter against PyTorch and JAX (`fuse_test_support::Figures`); `tests/numeric/figures.rs`
+//! compares kernels.
 
 use std::collections::BTreeSet;
 
@@ -9,16 +9,15 @@ use fuse_compiler::{
 };
 use fuse_test_support::Figures;
 
-/// Tolerance of unrounded gradients.
 const EXACT: f64 = 1e-13;
 
-/// Tolerance where rules have constants that `f32` cannot represent: literals are `f32`, even in unrounded runs.
+/// For constants that `f32` cannot represent: literals are `f32`, even in unrounded runs.
 const OF_CONSTANTS: f64 = 1e-6;
 
-/// Functions with such constants: of the normal distribution, of `gelu_tanh`, logarithms of 2, thirds, and those of `selu`.
+/// Such constants: of the normal distribution, `gelu_tanh` and `selu`, logarithms of 2, thirds.
 const WITH_CONSTANTS: &[&str] = &["gelu_layers", "batched_layers", "functions_of_one", "gradient_penalty"];
 
-/// Tolerance where every value is rounded to `f32`.
+/// Every value is rounded to `f32`.
 const ROUNDED: f64 = 1e-6;
 
 #[test]

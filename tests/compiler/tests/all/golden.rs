@@ -1,16 +1,14 @@
-//! Golden files: compared, or written if `FUSE_BLESS` is set.
+//! Golden files: compared, or written with `FUSE_BLESS`.
 
 use std::{collections::BTreeSet, fmt::Write, fs, path::PathBuf};
 
 use similar::TextDiff;
 
-/// Instructions for viewing shaders that goldens name by hash.
 const SHADERS: &str = "
 This writes each shader of the test programs as `<hash>.wgsl`; the same in a checkout of the old revision writes the old ones:
     cargo run --release -p fuse-test-compiler --example shaders -- write target/shaders
 A line `// wgsl: <kernel> <variant>` in the file test makes a shader a golden.";
 
-/// Goldens of one folder.
 pub(crate) struct Goldens {
     folder: PathBuf,
     bless: bool,
@@ -24,7 +22,6 @@ impl Goldens {
         Self { folder, bless, seen: BTreeSet::new(), differences: String::new() }
     }
 
-    /// Compares `text` with the golden `name`, or writes it.
     pub(crate) fn check(&mut self, name: &str, text: &str) {
         let path = self.folder.join(name);
         self.seen.insert(path.clone());
@@ -41,7 +38,7 @@ impl Goldens {
         }
     }
 
-    /// Fails if a golden differed or belongs to no program; blessing deletes the latter.
+    /// Fails if a golden differs or belongs to no program; blessing deletes the latter.
     pub(crate) fn finish(mut self) {
         for path in golden_files(&self.folder) {
             if self.seen.contains(&path) {

@@ -1,16 +1,14 @@
-//! File tests: graph, groups, plan and schedules of each `tests/in/*.fuse` are compared with goldens in `tests/out/`.
+//! File tests: graph, groups, plan and schedules of each `tests/in/*.fuse` against goldens in `tests/out/`.
 //!
-//! Shaders are compared by hash. A directive `// wgsl: <kernel> <variant>` adds the full shader; there is one for each
-//! generator and schedule family. `tests/numeric/files.rs` runs the programs.
-//!
-//! `cargo xtask bless` rewrites the goldens.
+//! Shaders are compared by hash; a directive `// wgsl: <kernel> <variant>` adds the full shader.
+//! `tests/numeric/files.rs` runs the programs; `cargo xtask bless` rewrites the goldens.
 
 use fuse_test_compiler::shader_hash;
 use fuse_test_support::{Program, compile, file_tests};
 
 use crate::{golden::Goldens, root};
 
-/// Name of a program in goldens: its function, with element types if it is generic.
+/// Function, with element types if it is generic.
 fn label(program: &Program, programs: &[Program]) -> String {
     let name = &program.graph.name;
     let instances = programs.iter().filter(|other| other.graph.name == *name).count();
@@ -21,7 +19,6 @@ fn label(program: &Program, programs: &[Program]) -> String {
     format!("{name}.{}", dtypes.join("."))
 }
 
-/// Appends the hashes of a variant's shaders to its line of the printed schedules.
 fn with_hashes(program: &Program, schedules: &str) -> String {
     let mut variants = program.plans().flat_map(|plan| plan.kernels.iter()).flat_map(|kernel| kernel.variants.iter());
     let (mut text, mut next) = (String::new(), variants.next());
@@ -38,7 +35,6 @@ fn with_hashes(program: &Program, schedules: &str) -> String {
     text
 }
 
-/// Shaders of a variant, with program and name of each.
 fn shown<'a>(programs: &'a [Program], kernel: &str, variant: &str) -> Vec<(&'a Program, String, String)> {
     let mut shown = vec![];
     for program in programs {

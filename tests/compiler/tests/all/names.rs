@@ -1,11 +1,10 @@
-//! Names in shaders: no declared name is a word of WGSL, a predeclared type or alias, or a builtin function that the shader
-//! calls.
+//! Names in shaders: none is a word of WGSL, a predeclared type or alias, or a builtin function that the shader calls.
 //!
-//! Generators number their names, so a name represents all with other numbers: `i7` is refused because `i32` is a type.
+//! A name represents all with other numbers: `i7` is refused because `i32` is a type.
 
 use std::collections::BTreeSet;
 
-/// Keywords and reserved words of WGSL, and types that are predeclared or known to naga.
+/// Keywords, reserved words, and types that are predeclared or known to naga.
 const WORDS: &str = "
     alias break case const const_assert continue continuing default diagnostic discard else enable false fn for if let loop
     override requires return struct switch true var while
@@ -23,7 +22,6 @@ const WORDS: &str = "
     mat2x2 mat2x2f mat2x2h vec2 vec2f vec2h vec2i vec2u coop_mat8x8
     texture_1d texture_storage_1d texture_depth_2d texture_depth_2d_array texture_depth_cube texture_external";
 
-/// Builtin functions of WGSL.
 const FUNCTIONS: &str = "
     abs acos acosh all any arrayLength asin asinh atan atan2 atanh atomicAdd atomicAnd atomicCompareExchangeWeak atomicExchange
     atomicLoad atomicMax atomicMin atomicOr atomicStore atomicSub atomicXor bitcast ceil clamp cos cosh countLeadingZeros
@@ -35,7 +33,6 @@ const FUNCTIONS: &str = "
     transpose trunc unpack2x16float unpack2x16snorm unpack2x16unorm unpack4x8snorm unpack4x8unorm unpack4xI8 unpack4xU8
     workgroupBarrier workgroupUniformLoad";
 
-/// Replaces each number in a name by `#`.
 fn pattern(name: &str) -> String {
     let mut pattern = String::new();
     for char in name.chars() {
@@ -48,14 +45,12 @@ fn pattern(name: &str) -> String {
     pattern
 }
 
-/// Identifiers of a shader, each with the word before it and the next character.
 fn identifiers(text: &str) -> impl Iterator<Item = (&str, &str, Option<char>)> {
     let is_part = |char: char| char.is_ascii_alphanumeric() || char == '_';
     let mut before = "";
     let mut rest = text;
     std::iter::from_fn(move || {
         let start = rest.find(is_part)?;
-        // `var<workgroup>` declares a name as `var` does.
         if rest[..start].contains(['=', ';', '{', '(', ',']) {
             before = "";
         }
@@ -71,7 +66,7 @@ fn identifiers(text: &str) -> impl Iterator<Item = (&str, &str, Option<char>)> {
     })
 }
 
-/// Names that a shader declares, and names that it calls.
+/// Declared names, and called ones.
 fn names(text: &str) -> [BTreeSet<&str>; 2] {
     let (mut declared, mut called) = (BTreeSet::new(), BTreeSet::new());
     let code = text.lines().map(|line| line.split_once("//").map_or(line, |(code, _)| code));
@@ -90,7 +85,6 @@ fn names(text: &str) -> [BTreeSet<&str>; 2] {
     [declared, called]
 }
 
-/// Declared names that are refused.
 pub(super) fn refused(text: &str) -> Vec<String> {
     let [declared, called] = names(text);
     let reserved: BTreeSet<String> = WORDS.split_whitespace().map(pattern).collect();

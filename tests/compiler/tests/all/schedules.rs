@@ -1,7 +1,5 @@
-//! Schedule names for built-in tuning tables: `fuse-runtime/tables/schedules.txt` lists exactly the schedules of the
-//! compiler's families. The build of `fuse-runtime` checks tables against it.
-//!
-//! `cargo xtask bless` rewrites the list.
+//! `fuse-runtime/tables/schedules.txt` lists exactly the schedules of the compiler's families. The build of
+//! `fuse-runtime` checks tables against it; `cargo xtask bless` rewrites it.
 
 use std::{collections::BTreeSet, fs};
 

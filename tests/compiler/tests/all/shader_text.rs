@@ -1,4 +1,4 @@
-//! Generators of kernels build the kernel IR: their strings are names, and only the printer knows WGSL.
+//! Kernel generators build the kernel IR: their strings are names, and only the printer knows WGSL.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 
@@ -7,10 +7,10 @@ use crate::{
     tidy::{assert_none, files, read},
 };
 
-/// The files that may hold WGSL: declarations at module scope, and the library of functions.
+/// Files with WGSL: declarations at module scope, and library functions.
 const WITH_TEXT: &[&str] = &["shader.rs", "builtins.rs", "builtins/texts.rs"];
 
-/// The macros whose strings become names; strings of others are messages.
+/// Macros whose strings become names; other strings are messages.
 const FORMATTING: &[&str] = &["format", "format_args", "write", "writeln"];
 
 #[test]
@@ -44,7 +44,7 @@ fn shader_text_is_found() {
     assert!(!found(r#"#[doc = "x;"] fn f() { panic!("no; {x}"); arena.name("row0", ty); }"#));
 }
 
-/// The strings of code, each with true if it formats a name. Attributes and messages are left out.
+/// Strings of code, each with true if it formats a name, without attributes and messages.
 fn strings_of(code: TokenStream, formatted: bool) -> Vec<(String, bool)> {
     let (mut found, mut before): (Vec<(String, bool)>, [String; 2]) = (vec![], Default::default());
     for token in code {
@@ -72,12 +72,10 @@ fn strings_of(code: TokenStream, formatted: bool) -> Vec<(String, bool)> {
     found
 }
 
-/// True if a list in brackets behind these tokens is an attribute.
 fn is_attribute(before: &[String; 2]) -> bool {
     before[1] == "#" || (before[0] == "#" && before[1] == "!")
 }
 
-/// True if a string is more than a name.
 fn is_text(string: &str, formatted: bool) -> bool {
     let mut rest = string.to_owned();
     while let Some((open, close)) = rest.find('{').zip(rest.find('}')).filter(|(open, close)| formatted && open < close)

@@ -1,6 +1,4 @@
-//! Rules of `ARCHITECTURE.md` that the compiler does not check: stage order, file size, manifests and links.
-//!
-//! Each rule collects all violations before it fails.
+//! Rules of `ARCHITECTURE.md` that the compiler does not check. Each rule collects all violations before it fails.
 
 use std::{
     collections::BTreeSet,
@@ -15,8 +13,8 @@ use fuse_compiler::{
 
 use crate::root;
 
-/// Stages of `fuse-compiler` in the order of the data flow, with their modules. A file belongs to the longest entry that
-/// prefixes its module path. It may name its own stage and earlier ones only.
+/// In data-flow order, with their modules. A file belongs to the longest entry that prefixes its module path, and may
+/// name only its own and earlier stages.
 const STAGES: &[&[&str]] = &[
     &["arena"],
     &["span"],
@@ -42,10 +40,9 @@ const STAGES: &[&[&str]] = &[
 
 const MAX_LINES: usize = 600;
 
-/// Module names that describe no purpose.
 const VAGUE_NAMES: &[&str] = &["utils", "util", "common", "base", "manager", "helpers", "misc"];
 
-/// Markers of unfinished work or ignored tests, split so that this file does not match.
+/// Split, so that this file does not match.
 const UNFINISHED: &[&str] = &[
     concat!("to", "do!("),
     concat!("unimpl", "emented!("),
@@ -54,7 +51,6 @@ const UNFINISHED: &[&str] = &[
     concat!("d", "bg!("),
 ];
 
-/// Markers of paths outside the repository.
 const OUTSIDE: &[&str] =
     &[concat!("/wo", "rk/"), concat!("/ho", "me/"), concat!("/ro", "ot/"), concat!("../sha", "red")];
 
@@ -178,7 +174,7 @@ fn errors_print_what_they_say() {
     assert_none(&violations);
 }
 
-/// Test programs that need an adapter may run on another machine than the one that built them.
+/// Test programs may run on another machine than the one that built them.
 #[test]
 fn tests_find_the_checkout_by_its_variable() {
     let built_in = concat!("env!(\"CARGO_MANI", "FEST_DIR\")");
@@ -283,7 +279,7 @@ fn every_diagnostic_has_a_program_that_fails_with_it() {
         let files = files(&root().join("tests/ui/diagnostics"), &[extension]);
         files.iter().filter_map(|path| path.file_stem()).map(|stem| stem.to_string_lossy().into_owned()).collect()
     };
-    // An internal error of the compiler has no program; otherwise it would be fixed.
+    // An internal error has no program; it would be fixed.
     let codes = Code::ALL.iter().filter(|code| **code != Code::InternalError);
     let names: BTreeSet<String> = codes.map(|code| code.name().to_string()).collect();
     assert_eq!(stems("rs"), names);
@@ -313,7 +309,7 @@ pub(crate) fn read(file: &Path) -> String {
     fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
 }
 
-/// Sorted files below `path` (or `path` itself) with one of the extensions, without what git ignores.
+/// Sorted, without what git ignores.
 pub(crate) fn files(path: &Path, extensions: &[&str]) -> Vec<PathBuf> {
     if path.is_file() {
         let wanted = path.extension().is_some_and(|found| extensions.iter().any(|wanted| found == *wanted));
@@ -328,7 +324,7 @@ pub(crate) fn files(path: &Path, extensions: &[&str]) -> Vec<PathBuf> {
     entries.iter().flat_map(|entry| files(entry, extensions)).collect()
 }
 
-/// Manifests of the workspace's crates. `benches/rivals` has a workspace of its own.
+/// `benches/rivals` has a workspace of its own.
 pub(crate) fn manifests() -> Vec<PathBuf> {
     let mut manifests = files(&root(), &["toml"]);
     manifests.retain(|file| !["benches/rivals", "fuzz"].iter().any(|folder| file.starts_with(root().join(folder))));
@@ -337,7 +333,7 @@ pub(crate) fn manifests() -> Vec<PathBuf> {
     manifests
 }
 
-/// Dependencies of a manifest: last name of the table (`dependencies`, `dev-dependencies`) and crate.
+/// Last name of the table (`dependencies`, `dev-dependencies`) and crate.
 fn dependencies(manifest: &str) -> Vec<(String, String)> {
     let mut table = "";
     let mut found = vec![];
@@ -350,7 +346,7 @@ fn dependencies(manifest: &str) -> Vec<(String, String)> {
         }
     }
     let workspace_table = manifest.contains("[workspace.dependencies]");
-    // The root manifest also declares versions for the workspace, which are no dependencies.
+    // The root manifest also declares versions, which are no dependencies.
     if workspace_table { dependencies(&without_table(manifest, "[workspace.dependencies]")) } else { found }
 }
 
@@ -368,19 +364,18 @@ pub(crate) fn module_path(file: &Path) -> String {
     parts.join("::")
 }
 
-/// Index of the stage with the longest module that prefixes a path.
 fn stage_of(path: &str) -> Option<usize> {
     let starts = |module: &str| path.strip_prefix(module).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"));
     let longest = |stage: usize| STAGES[stage].iter().filter(|module| starts(module)).map(|module| module.len()).max();
     (0..STAGES.len()).filter(|&stage| longest(stage).is_some()).max_by_key(|&stage| longest(stage))
 }
 
-/// Source of a file without its unit tests, which may use later stages to inspect results.
+/// Unit tests may use later stages to inspect results.
 fn without_tests(source: &str) -> String {
     source.split("#[cfg(test)]").next().unwrap().to_owned()
 }
 
-/// Paths below the crate's root that a source names through `crate::` or `super::`.
+/// Paths below the crate's root, through `crate::` or `super::`.
 pub(crate) fn named_modules(source: &str, module: &str) -> BTreeSet<String> {
     let code: String =
         source.lines().filter(|line| !line.trim_start().starts_with("//")).fold(String::new(), |mut code, line| {
@@ -402,7 +397,7 @@ pub(crate) fn named_modules(source: &str, module: &str) -> BTreeSet<String> {
     paths
 }
 
-/// Adds the paths of a use tree, `a::{b, c::d}`, below `prefix` and returns the rest of the source.
+/// Adds the paths of a use tree, `a::{b, c::d}`; returns the rest.
 fn expand<'a>(tree: &'a str, prefix: &str, paths: &mut BTreeSet<String>) -> &'a str {
     let tree = tree.trim_start();
     if let Some(mut rest) = tree.strip_prefix('{') {
@@ -427,7 +422,6 @@ fn expand<'a>(tree: &'a str, prefix: &str, paths: &mut BTreeSet<String>) -> &'a 
     if !name.is_empty() {
         paths.insert(path);
     }
-    // Skips `as other` or a lone symbol, up to the next entry.
     rest.trim_start_matches(|c: char| !matches!(c, ',' | '}'))
 }
 

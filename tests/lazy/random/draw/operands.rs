@@ -18,7 +18,7 @@ impl Draw {
             values.swap(0, 1);
         }
         if self.chance(10) {
-            // Two numbers, whose own dtypes count.
+            // Two numbers: their own dtypes count.
             values = if self.chance(50) {
                 vec![Arg::Number(DType::F32, 0.5), Arg::Number(DType::I32, 2.0)]
             } else {
@@ -58,7 +58,7 @@ impl Draw {
         axes.into_iter().map(|axis| if self.chance(20) { axis - rank as i32 } else { axis }).collect()
     }
 
-    /// A shape with axes merged, split, or added.
+    /// Merges, splits or adds axes.
     pub(super) fn reshape(&mut self, x: usize) -> Vec<Size> {
         let shape = self.types[x].shape.clone();
         let mut sizes: Vec<Size> = (0..shape.len()).map(|axis| self.size_of(x, axis)).collect();
@@ -101,7 +101,6 @@ impl Draw {
         sizes
     }
 
-    /// The extent of an axis of any value, or a sum of two.
     fn any_size(&mut self) -> Size {
         let value = self.value(&ALL, 1..=6);
         let rank = self.types[value].rank() as u64;

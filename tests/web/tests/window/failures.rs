@@ -1,5 +1,4 @@
-//! Failures in a page: shapes, sizes, shaders that the browser refuses, lost devices. Nothing panics, and every error
-//! is our own type.
+//! Failures in a page: shapes, sizes, refused shaders, lost devices. Nothing panics, and errors have our own type.
 
 use std::{
     future::Future,
@@ -23,12 +22,10 @@ fuse! {
     }
 }
 
-/// The error of earlier work that readbacks report.
 pub(crate) async fn reported(device: &Device) -> Result<(), Error> {
     Tensor1::from_vec(device, vec![1.0f32], [1])?.to_vec().await.map(drop)
 }
 
-/// The function with all shaders replaced.
 fn with_text(function: &Function, text: &'static str) -> &'static Function {
     let mut broken = Function { alternatives: List::Borrowed(&[]), ..function.clone() };
     for kernel in broken.kernels.to_mut() {
@@ -71,8 +68,8 @@ async fn adapters_that_are_not_there_are_named() {
 
 #[wasm_bindgen_test]
 async fn refused_shaders_are_errors_that_name_the_kernel() {
-    // Browsers refuse a shader after the launch returned, so the readback reports it. A device of its own keeps the
-    // error from other tests.
+    // Browsers refuse a shader after the launch returned: the readback reports it. A separate device shields other
+    // tests.
     let device = new_device().await;
     let broken = with_text(&increment::FUNCTION, "@compute @workgroup_size(64) fn main() { nonsense }");
     let x = Tensor1::from_vec(&device, vec![1.0f32; 8], [8]).unwrap();
@@ -86,7 +83,7 @@ async fn refused_shaders_are_errors_that_name_the_kernel() {
     }
     let error = error.expect("the browser refuses the shader");
     assert!(matches!(&error, Error::Pipeline { kernel, .. } if kernel.contains("increment")), "{error}");
-    // The device still works, once all consequences of the shader have been reported.
+    // The device works, once all consequences are reported.
     for _ in 0..10 {
         if reported(&device).await.is_ok() {
             break;
@@ -112,7 +109,6 @@ async fn a_device_that_the_browser_takes_away_is_lost() {
     let device = new_device().await;
     let x = Tensor1::from_vec(&device, vec![1.0f32, 2.0], [2]).unwrap();
     let y = increment(&x).unwrap();
-    // A pending readback completes, too.
     let mut pending = pin!(y.to_vec());
     assert!(pending.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
     device.wgpu_device().destroy();

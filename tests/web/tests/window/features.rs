@@ -16,7 +16,6 @@ fuse! {
     }
 }
 
-/// The current `GPUAdapter.prototype.requestDevice`.
 fn request_method() -> JsValue {
     let get = |of: &JsValue, name: &str| Reflect::get(of, &name.into()).expect("browsers with WebGPU have it");
     get(&get(&get(&js_sys::global(), "GPUAdapter"), "prototype"), "requestDevice")
@@ -45,8 +44,7 @@ async fn subgroups_are_there_where_the_adapter_has_them() {
     assert_eq!(device.info().features.subgroups > 0, !firefox());
     let without = Device::builder().without_subgroups().build().await.unwrap();
     assert_eq!(without.info().features.subgroups, 0);
-    // Variants with subgroup operations run on such devices, if they support rows of this length, and are refused on
-    // others.
+    // Only such devices run variants with subgroup operations.
     let kernel = &row_sums::FUNCTION.kernels[0];
     let variants = kernel.variants.iter().filter(|variant| variant.features.subgroups > 0);
     for device in [&device, &without] {
@@ -77,7 +75,7 @@ async fn only_our_own_request_is_changed() {
     drop(opening.await);
     assert_eq!(request_method(), before, "the method is as it was");
 
-    // If the adapter has subgroups, our requests include them, and other code's requests do not.
+    // Our requests include subgroups, if the adapter has them; other code's requests do not.
     let watch = "const original = GPUAdapter.prototype.requestDevice;
         globalThis.seen = [];
         GPUAdapter.prototype.requestDevice = function (descriptor) {
@@ -126,7 +124,6 @@ async fn browser_and_adapter_are_known() {
         AdapterKind::Software => {
             assert!(name.starts_with("google swiftshader") && vendor == "Google", "`{name}` of `{vendor}`")
         }
-        // A GPU's name includes at least its vendor.
         _ => assert!(
             name.split(' ').next().is_some_and(|first| first.eq_ignore_ascii_case(vendor)),
             "`{name}` of `{vendor}`"

@@ -17,7 +17,7 @@ use fuse_gpu::Device;
 
 wasm_bindgen_test::wasm_bindgen_test_configure!(run_in_browser);
 
-/// The device that tests share, so that they share pipelines.
+/// Shared, so that tests share pipelines.
 async fn device() -> Device {
     thread_local!(static SHARED: OnceCell<Device> = const { OnceCell::new() });
     if let Some(device) = SHARED.with(|shared| shared.get().cloned()) {
@@ -27,12 +27,11 @@ async fn device() -> Device {
     SHARED.with(|shared| shared.get_or_init(|| device).clone())
 }
 
-/// A device for one test alone.
 async fn new_device() -> Device {
     Device::new().await.expect("tests need a browser with WebGPU")
 }
 
-/// True in Firefox, whose adapters have other features than Chromium's here.
+/// Firefox: its adapters have other features than Chromium's.
 fn firefox() -> bool {
     fuse_gpu::Environment::present() == fuse_gpu::Environment::Firefox
 }

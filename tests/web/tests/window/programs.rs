@@ -1,4 +1,4 @@
-//! Programs of every kernel shape, dtype and operand access, compared with the interpreter's ranges.
+//! Programs of every kernel shape, dtype and operand access against the interpreter's ranges.
 
 use fuse_artifact::{DType, Function};
 use fuse_gpu::Device;
@@ -13,17 +13,17 @@ use wasm_bindgen_test::wasm_bindgen_test;
 
 use crate::device;
 
-/// Each program runs with one in this many of its variants, and with the one the runtime chooses: a software adapter
-/// takes about a second to compile a large one. `--thorough` runs all.
+/// Programs run with the runtime's choice and one in this many variants: software adapters take about a second per
+/// large one. `--thorough` runs all.
 const SHARED_AMONG: usize = 16;
 
 /// Extents of `N`: empty, odd, and more than a workgroup of vectors.
 const EXTENTS: &[usize] = &[0, 5, 257];
 
-/// One in this many operation programs runs, different ones for each operand access. `--thorough` runs all.
+/// One in this many operation programs runs, different ones for each access. `--thorough` runs all.
 const EVERY: usize = 4;
 
-/// Runs a program, or checks that it is refused if the device lacks a feature.
+/// Runs a program; a device without its features must refuse it.
 async fn run(sweep: &mut Sweep, device: &Device, program: &Program, inputs: &[Value]) {
     if runs_on(program, device) {
         sweep.run_on(device, program, inputs).await;
@@ -37,7 +37,6 @@ async fn run(sweep: &mut Sweep, device: &Device, program: &Program, inputs: &[Va
     }
 }
 
-/// True if a device has the features of some plan of a program.
 fn runs_on(program: &Program, device: &Device) -> bool {
     let f16 = device.info().features.f16;
     let has = |function: &Function| {
@@ -65,7 +64,7 @@ async fn run_cases(cases: Vec<Case>) {
     assert!(runs > 0 || !device.info().features.f16, "nothing was run");
 }
 
-/// Runs a part of the file tests, which have a program of each kernel shape; parts narrow down failures.
+/// Runs a part of the file tests; parts narrow down failures.
 async fn run_files(part: usize, of: usize) {
     let device = device().await;
     for (name, source) in corpus::FILES.iter().skip(part).step_by(of) {
@@ -137,7 +136,6 @@ async fn casts_between_all_dtypes() {
     run_cases(patterns::casts_between_all_dtypes()).await;
 }
 
-/// Sizes of products: prime, whole tiles, one row, empty.
 const PRODUCTS: &[[(&str, usize); 3]] = &[
     [("M", 7), ("K", 13), ("N", 11)],
     [("M", 64), ("K", 32), ("N", 64)],
@@ -160,7 +158,6 @@ async fn products_and_reductions_of_every_dtype() {
         let mut runs = 0;
         for program in &compile(&source) {
             for (seed, dims) in PRODUCTS.iter().enumerate() {
-                // A launch refuses the maximum of nothing with its own message.
                 if program.graph.name == "rows" && dims[1].1 == 0 {
                     continue;
                 }

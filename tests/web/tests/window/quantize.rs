@@ -1,4 +1,4 @@
-//! Quantization on the browser's adapter: codes and scales equal the host's to the bit, or the error does.
+//! Quantization on the browser's adapter: codes, scales or the error equal the host's, to the bit.
 
 use fuse_gpu::{
     Bits, Device, Error, Q1, Q2, Q3, Q4, Q8, QTensor, Tensor2,
@@ -10,7 +10,7 @@ use crate::device;
 
 const SHAPE: [usize; 2] = [24, 64];
 
-/// About normally distributed, with a scale per row: subnormal in the first, then larger.
+/// About normally distributed, with a scale per row; the first is subnormal.
 fn values() -> Vec<f32> {
     let bits = |i: u32| (i ^ 0x9e37_79b9).wrapping_mul(0x85eb_ca6b).rotate_left(15).wrapping_mul(0xc2b2_ae35);
     let uniform = |i: u32| bits(i) as f32 / u32::MAX as f32 - 0.5;
@@ -42,7 +42,7 @@ async fn tensors_are_quantized_as_on_the_host() -> Result<(), Error> {
     let mut not_finite = values.clone();
     not_finite[100] = f32::NAN;
     for scheme in [QuantScheme::symmetric(), QuantScheme::asymmetric()] {
-        // `f16` scales cannot represent the smallest and the largest of these values.
+        // `f16` scales cannot represent the extremes of these values.
         let scheme = scheme.scales(ScaleDType::F32).axis(1);
         for scheme in [scheme.per_group(32), scheme.per_channel(), scheme.per_tensor(), scheme.scales(ScaleDType::F16)]
         {

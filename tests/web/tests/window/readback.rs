@@ -15,10 +15,9 @@ fuse! {
 async fn readbacks_do_not_wait_for_the_browsers_own_pace() -> Result<(), Error> {
     let device = device().await;
     let mut x = Tensor1::from_vec(&device, vec![0.0f32; 64], [64])?;
-    // The first call creates pipelines.
     x = increment(&x)?;
     x.to_vec().await?;
-    // The fastest counts, as the machine may have other work: Firefox alone takes 100 ms for each.
+    // The fastest counts: the machine may be busy. Firefox alone takes 100 ms for each.
     let mut fastest = f64::INFINITY;
     for _ in 0..10 {
         let start = js_sys::Date::now();
@@ -57,7 +56,7 @@ async fn readbacks_may_be_awaited_in_any_order() -> Result<(), Error> {
     for i in (0..5).rev() {
         assert_eq!(pending.remove(i).await?, [i as f32 + 1.0; 3]);
     }
-    // A readback that is no longer awaited does no harm.
+    // A dropped readback does no harm.
     drop(results[0].to_vec());
     assert_eq!(results[0].to_vec().await?, [1.0; 3]);
     assert_eq!(Tensor1::<f32>::zeros(&device, [0])?.to_vec().await?, [0.0; 0]);

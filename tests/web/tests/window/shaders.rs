@@ -10,9 +10,7 @@ use wasm_bindgen_test::wasm_bindgen_test;
 
 use crate::{device, firefox};
 
-/// Distinct messages that a failure prints.
 const SHOWN: usize = 40;
-/// Shaders whose messages are awaited together.
 const AT_ONCE: usize = 64;
 
 fn may_compile(features: Features, device: &Device) -> bool {
@@ -22,7 +20,6 @@ fn may_compile(features: Features, device: &Device) -> bool {
         && [0, has.coop_matrix].contains(&features.coop_matrix)
 }
 
-/// Compiles the shaders whose features the device has, and returns their number.
 async fn compile_all<'a>(what: &str, shaders: impl Iterator<Item = (&'a str, &'a Shader)>) -> usize {
     let device = device().await;
     let wgpu = device.wgpu_device();
@@ -53,13 +50,12 @@ fn each(shaders: &BTreeMap<String, Shader>) -> impl Iterator<Item = (&str, &Shad
     shaders.iter().map(|(text, shader)| (&**text, shader))
 }
 
-/// The shaders of the library's kernels. Generated once, since that takes ten seconds.
+/// Generated once: it takes ten seconds.
 static READY: LazyLock<BTreeMap<String, Shader>> = LazyLock::new(|| {
     let functions = READY_KERNELS.iter().flat_map(|(_, kernels)| kernels.functions()).copied();
     shaders(functions)
 });
 
-/// Those with matrices, or those without.
 fn of_ready_kernels(matrices: bool) -> impl Iterator<Item = (&'static str, &'static Shader)> {
     each(&READY).filter(move |(_, shader)| matrices == (shader.features.coop_matrix > 0))
 }
@@ -70,7 +66,7 @@ async fn ready_kernels() {
     assert!(count >= 500, "only {count} shaders");
 }
 
-/// Those with matrices, in parts that show the progress of a slow compiler.
+/// Parts show the progress of a slow compiler.
 async fn compile_matrices(part: usize, of: usize) {
     let count = compile_all("ready kernels with matrices", of_ready_kernels(true).skip(part).step_by(of)).await;
     let size = device().await.info().features.coop_matrix;
@@ -119,7 +115,6 @@ async fn what_the_compiler_says_is_seen() {
         wgpu::ShaderModuleDescriptor { label: None, source: wgpu::ShaderSource::Wgsl("fn f() { nonsense }".into()) };
     let module = device.wgpu_device().create_shader_module(broken);
     assert!(!module.get_compilation_info().await.messages.is_empty());
-    // The error that none of our scopes caught is reported once.
     assert!(crate::failures::reported(&device).await.is_err(), "an uncaught error is reported");
     assert_eq!(crate::failures::reported(&device).await, Ok(()), "and only once");
 }

@@ -1,4 +1,4 @@
-//! Gradients, and training steps that update tensors in place, launched and replayed.
+//! Gradients, and training steps in place, launched and replayed.
 
 use fuse_gpu::{Error, Tensor0, Tensor1, Tensor2, fuse};
 use wasm_bindgen_test::wasm_bindgen_test;
@@ -37,7 +37,7 @@ fuse! {
 
 const SIZES: [usize; 4] = [23, 7, 17, 3];
 
-/// Inputs, and state in the order of the step's parameters.
+/// In the order of the step's parameters.
 struct Training {
     x: Tensor2<f32>,
     y: Tensor1<i32>,

@@ -1,5 +1,5 @@
-//! Functions with `#[webnn]` in WebNN: in the browser's, which has no backend here and must be refused, and in a mock
-//! whose interfaces are generated from the specification's IDL (`webnn/mock.js`). No real backend has run them.
+//! Functions with `#[webnn]`: refused by the browser's WebNN, which has no backend here, and run in a mock generated
+//! from the specification's IDL (`webnn/mock.js`). No real backend has run them.
 
 use std::{
     collections::BTreeSet,
@@ -60,10 +60,9 @@ fuse! {
     }
 }
 
-/// The mock, which replaces the browser's interface until it is dropped.
 struct Mock {
     script: JsValue,
-    /// The methods of the browser's own interfaces, named as in the mock's log.
+    /// Methods of the browser's own interfaces, named as in the mock's log.
     real: BTreeSet<String>,
 }
 
@@ -73,7 +72,6 @@ impl Mock {
         let make = js_sys::Function::new_with_args("idl", source);
         let idl = include_str!(concat!(env!("OUT_DIR"), "/webnn.json"));
         let script = make.call1(&JsValue::NULL, &idl.into()).expect("the mock is sound");
-        // Before the mock replaces them.
         let mock = Self { script, real: Self::real_methods() };
         mock.call("install");
         mock
@@ -105,7 +103,7 @@ impl Mock {
         Self::get(&Self::get(&self.script, "log"), name).as_f64().expect("a count") as usize
     }
 
-    /// The called methods with their interfaces. Chromium must have them, if its flag provides the interfaces.
+    /// Called methods with interfaces; Chromium must have them, if its flag provides the interfaces.
     fn methods(&self) -> BTreeSet<String> {
         let methods = Array::from(&Self::get(&Self::get(&self.script, "log"), "methods"));
         let methods: BTreeSet<String> = methods.iter().map(|method| method.as_string().expect("a name")).collect();
@@ -148,13 +146,13 @@ async fn a_browser_without_webnn_is_refused_and_the_program_goes_on() -> Result<
     let device = device().await;
     let (x, w, b) = operands(&device)?;
     let webnn = WebNn::new(&device, WebNnOptions::default()).await;
-    // As in a program for which WebNN is optional.
+    // WebNN is optional here.
     let y = match &webnn {
         Ok(webnn) => webnn.run(|| layer(&x, &w, &b)).await?,
         Err(_) => layer(&x, &w, &b)?,
     };
     let Err(Error::NoWebNn { reason }) = webnn else { panic!("no browser here has a backend") };
-    // Chromium has the interface, with its flag, but no backend on this system.
+    // Chromium's flag adds the interface, but this system has no backend.
     let expected =
         if has_webnn_interface() { "`createContext` failed: " } else { "this browser has no `navigator.ml`" };
     assert!(reason.starts_with(expected), "{reason}");
@@ -172,11 +170,10 @@ async fn a_layer_computes_what_webgpu_does() -> Result<(), Error> {
     let y = webnn.run(|| layer(&x, &w, &b)).await?;
     assert_close(&y.to_vec().await?, &expected);
     assert_eq!((mock.count("builds"), mock.count("dispatches"), mock.count("reads")), (1, 1, 1));
-    // Results are operands of WebGPU like any other; the graph is cached, the tensors are not.
+    // The graph is cached, the tensors are not.
     let again = webnn.run(|| layer(&x, &w, &b)).await?;
     assert_close(&row_sums(&again)?.to_vec().await?, &row_sums(&y)?.to_vec().await?);
     assert_eq!((mock.count("builds"), mock.count("dispatches"), mock.count("live")), (1, 2, 1));
-    // Without `run`, launches use WebGPU.
     assert_close(&layer(&x, &w, &b)?.to_vec().await?, &expected);
     assert_eq!(mock.count("dispatches"), 2);
     drop(webnn);
@@ -192,7 +189,6 @@ async fn values_between_launches_stay_there() -> Result<(), Error> {
     let mock = Mock::install();
     let webnn = WebNn::new(&device, WebNnOptions::default()).await?;
     let mut out = Tensor1::zeros(&device, [7])?;
-    // Two results outlive the closure, the middle one also in another shape.
     let (sums, flat) = webnn
         .run(|| {
             let y = layer(&x, &w, &b)?;
@@ -205,7 +201,6 @@ async fn values_between_launches_stay_there() -> Result<(), Error> {
     assert_close(&twice(&sums)?.to_vec().await?, &expected);
     let doubled: Vec<f32> = layer(&x, &w, &b)?.to_vec().await?.iter().map(|y| y + y).collect();
     assert_close(&flat.to_vec().await?, &doubled);
-    // `x`, `w` and `b` were written; `sums`, `out` and `flat` were read back, `y` was not.
     assert_eq!((mock.count("writes"), mock.count("dispatches"), mock.count("reads")), (3, 4, 3));
     drop(webnn);
     assert_eq!(mock.count("live"), 0);
@@ -242,7 +237,6 @@ async fn what_cannot_run_there_is_an_error_with_the_kernels_name() -> Result<(),
     let empty = Tensor1::zeros(&device, [0])?;
     let error = webnn.run(|| twice(&empty)).await;
     assert_eq!(refused(error), "kernel `twice` in WebNN: a tensor without elements, which WebNN does not have");
-    // The wrapper checks shapes when called, as always.
     let error = webnn.run(|| layer(&x, &x, &b)).await.unwrap_err();
     assert!(matches!(&error, Error::DimensionMismatch { kernel, .. } if kernel == "layer"), "{error}");
     mock.refuse("gelu");
@@ -252,14 +246,13 @@ async fn what_cannot_run_there_is_an_error_with_the_kernels_name() -> Result<(),
     mock.refuse("dispatch");
     let error = webnn.run(|| twice(&v)).await;
     assert_eq!(refused(error), "kernel `twice` in WebNN: TypeError: dispatch is not supported by this backend");
-    // No state remains: launches run, and no tensor is leaked.
+    // No state remains: launches run, and no tensor leaks.
     assert_eq!(twice(&v)?.to_vec().await?, [2.0; 5]);
     drop(webnn);
     assert_eq!(mock.count("live"), 0);
     Ok(())
 }
 
-/// Polls a future that must be ready.
 fn at_once<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => value,
@@ -276,7 +269,7 @@ async fn what_needs_the_end_of_a_run_is_an_error_before() -> Result<(), Error> {
     let y = webnn
         .run(|| {
             let y = twice(&v)?;
-            // Operations that would lose their place among launches that run later.
+            // These operations would overtake launches that run later.
             assert_eq!(at_once(y.to_vec()).unwrap_err(), Error::Capturing { what: "reading a tensor back" });
             assert_eq!(v.write(&[0.0; 5]).unwrap_err(), Error::Capturing { what: "writing to a tensor" });
             let captured = device.capture(|| twice(&v)).map(drop).unwrap_err();
@@ -292,13 +285,13 @@ async fn what_needs_the_end_of_a_run_is_an_error_before() -> Result<(), Error> {
     Ok(())
 }
 
-/// The function with the calls that the attribute would generate, if WebNN has all its operations.
+/// The function as `#[webnn]` would mark it, if WebNN has all its operations.
 fn marked(program: &Program) -> Option<&'static Function> {
     let graph = lower(&program.graph).ok()?;
     Some(Box::leak(Box::new(Function { webnn: Some(graph), ..program.function.clone() })))
 }
 
-/// Compares programs that WebNN can express with the interpreter's ranges. Returns their number.
+/// Compares programs that WebNN can express with the interpreter's ranges; returns their number.
 async fn run_marked(webnn: &WebNn, device: &Device, sweep: &mut Sweep, program: &Program, inputs: &[Value]) -> usize {
     let Some(function) = marked(program) else { return 0 };
     let arguments = Arguments::new(device, program, inputs).expect("inputs need no features");
@@ -320,7 +313,7 @@ async fn programs_compute_what_the_interpreter_says() {
     for (name, source) in corpus::FILES {
         let directives = Directives::parse(source).expect("a file test");
         let compiled = compile(source);
-        // WebNN rounds every `f16` operation, not only the results of kernels.
+        // WebNN rounds every `f16` operation, not only results of kernels.
         let is_half = compiled.iter().any(|program| program.graph.nodes.iter().any(|(_, node)| node.ty.dtype == F16));
         let sweep = Sweep::new(name);
         let mut sweep = if directives.wide_ranges || is_half { sweep.with_wide_ranges() } else { sweep };
@@ -342,7 +335,6 @@ async fn programs_compute_what_the_interpreter_says() {
     }
 }
 
-/// Bodies of one operation on `x` and `y`.
 fn operations() -> Vec<String> {
     let unary = UnaryOp::ALL.iter().map(|op| unary_text(*op, "x"));
     let operators = ["+", "-", "*", "/", "%", "&", "|", "^", "<<", ">>", "&&", "||", "==", "!=", "<", "<=", ">", ">="];
@@ -361,7 +353,7 @@ async fn operations_compute_what_the_interpreter_says() {
     for dtype in [F32, F16, I32, U32, Bool] {
         for body in operations() {
             let result = if body.starts_with("prod") || body.starts_with("min(x)") { "[]" } else { "[3, N]" };
-            // Not every operation takes every dtype, and some have results of another.
+            // Operations take some dtypes only, and may change them.
             let sources = [dtype, Bool, F32]
                 .map(|of| format!("fn f(x: {dtype}[3, N], y: {dtype}[N]) -> {of}{result} {{ {body} }}"));
             let Some(program) = sources.iter().find_map(|source| try_compile(source).ok()) else { continue };
@@ -373,7 +365,6 @@ async fn operations_compute_what_the_interpreter_says() {
             }
         }
     }
-    // Every operation that the compiler maps to a method was run.
     let used = mock.methods();
     for op in UnaryOp::ALL.iter().filter(|op| !matches!(op.row().webnn, Mapping::Missing)) {
         let graph = &graphs(&format!("fn f(x: f32[N]) -> f32[N] {{ {}(x) }}", op.name()));

@@ -1,5 +1,4 @@
-//! Compares ranges of reductions, and of operations on them, with hand-computed values and with `f32` sums in several
-//! orders.
+//! Compares ranges of reductions with hand-computed values, and with `f32` sums in several orders.
 
 use super::*;
 
@@ -11,7 +10,7 @@ fn integers(op: ReduceOp, x: &[Bounded]) -> Range {
     Bounded::reduce(op, DType::I32, x).range
 }
 
-/// Numbers from -1 to 1, representable in `f32` (a linear congruential generator, Knuth's MMIX).
+/// From -1 to 1, representable in `f32` (Knuth's MMIX).
 fn random(count: usize, seed: u64) -> Vec<f64> {
     let mut state = seed;
     let mut next = || {
@@ -21,7 +20,7 @@ fn random(count: usize, seed: u64) -> Vec<f64> {
     (0..count).map(|_| next()).collect()
 }
 
-/// Sum as kernels compute it: compensated sums of blocks of 16, and a tree over invocations.
+/// Compensated sums of blocks of 16, and a tree over invocations.
 fn kernel_sum(x: &[f64], invocations: usize) -> f64 {
     let mut partial = vec![0.0f32; invocations];
     for (i, partial) in partial.iter_mut().enumerate() {
@@ -58,7 +57,7 @@ fn sums_admit_what_kernels_compute() {
 
 #[test]
 fn sums_do_not_admit_a_single_running_sum_of_many() {
-    // A million times 0.1, one after another in f32, is 0.9 % off.
+    // One after another in f32, this is 0.9 % off.
     let x = vec![f64::from(0.1f32); 1_000_000];
     let naive = x.iter().fold(0.0f32, |sum, &x| sum + x as f32);
     let b = reduce(ReduceOp::Sum, &exact_row(x.iter().copied()));
@@ -87,7 +86,6 @@ fn an_infinity_or_nan_decides_a_sum() {
     assert_eq!(with(&[f64::NEG_INFINITY, f64::NEG_INFINITY]), Range::point(f64::NEG_INFINITY));
     assert_eq!(with(&[f64::INFINITY, f64::NEG_INFINITY]), Range::NAN);
     assert_eq!(with(&[f64::NAN, 3.0]), Range::NAN);
-    // Partial sums may overflow, so the result is undetermined.
     assert_eq!(with(&[3e38, 3e38, -3e38]), Range::ANY);
 }
 
@@ -114,7 +112,7 @@ fn products_at_the_edges_of_f32() {
     assert!(product(&[0.0, 3.0]).contains(0.0) && !product(&[0.0, 3.0]).contains(1e-30));
     let large = product(&[1e30, 1e30, 1e-10]);
     assert!(large.contains(f64::INFINITY) && large.contains(1e50) && !large.contains(-1.0) && !large.nan);
-    // 0 in one order, infinite in another: the result is undetermined.
+    // 0 in one order, infinite in another.
     assert_eq!(product(&[1e30, 1e30, 1e-30, 1e-30]), Range::ANY);
     let small = product(&[1e-30, 1e-30, 1e20]);
     assert!(small.contains(0.0) && small.contains(1e-40) && !small.contains(1e-10));
