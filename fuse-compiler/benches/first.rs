@@ -106,7 +106,8 @@ fn validated(name: &str, source: &str) {
     let mut runs: Vec<[Duration; 2]> = (0..RUNS)
         .map(|_| {
             let start = Instant::now();
-            let modules: Vec<_> = shaders.iter().map(|(text, features)| parse(text, *features).expect("WGSL")).collect();
+            let modules: Vec<_> =
+                shaders.iter().map(|(text, features)| parse(text, *features).expect("WGSL")).collect();
             let parsed = start.elapsed();
             for (module, (_, features)) in modules.iter().zip(&shaders) {
                 validator(capabilities(*features)).validate(module).expect("valid");

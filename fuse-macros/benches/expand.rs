@@ -50,7 +50,7 @@ fn steps() -> [(&'static str, String, u64); 2] {
     let char_lm = include_str!("../../examples/char_lm.rs");
     [
         ("step of three layers", step(between(gradients, "    pub fn step(", "\n}\n")), 1000),
-        ("step of a language model", step(between(char_lm, "    /// Rows with", "\n}\n")), 5000),
+        ("step of a language model", step(between(char_lm, "    fn norm(", "\n}\n")), 5000),
     ]
 }
 
