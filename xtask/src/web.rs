@@ -15,7 +15,7 @@ mod tools;
 
 use clap::Subcommand;
 
-use crate::{Access, folders, prerequisites, steps};
+use crate::{Access, prerequisites, steps};
 
 const TARGET: &str = "wasm32-unknown-unknown";
 
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn the_linted_tests_exist() {
-        let tests = folders::root().join("tests/web/tests");
+        let tests = crate::folders::root().join("tests/web/tests");
         assert!(tests.join("window/main.rs").is_file() && tests.join("worker.rs").is_file());
         assert!(lint().contains("--test window --test worker"));
     }

@@ -78,7 +78,7 @@ pub enum Limit {
     AtLeastOfCopy(f64),
     /// Time over another library's in the same run.
     AtMostTimes {
-        /// Library, as a [`Time::way`].
+        /// Library, as a [`Time::way`](crate::line::Time::way).
         rival: String,
         /// Largest ratio.
         times: f64,

@@ -38,7 +38,7 @@ impl<'k> Product<'k> {
     }
 }
 
-/// A step's weights: by sum, row, and vector of four keys.
+/// Weights of a step: by sum, vector of four keys, and row of the invocation.
 pub(super) type Weights<'k> = Vec<Vec<Vec<Val<'k>>>>;
 
 pub(super) struct KeyLoop<'k> {
@@ -127,9 +127,8 @@ impl<'k> KeyLoop<'k> {
             self.fetch_values(shader, b, sum, k0);
         }
         let (values, sums) = &self.values[sum];
-        let parts = weights[0].len();
-        for part in 0..parts {
-            self.row_tile.write_weights(b, sum * parts + part, |row| weights[row as usize][part]);
+        for (part, of_rows) in weights.iter().enumerate() {
+            self.row_tile.write_weights(b, sum * weights.len() + part, |row| of_rows[row as usize]);
             let keys = [part, part + 1].map(|part| part as u32 * 4 * shape.across);
             let next = |shader: &mut Shader<'k>, b: &mut Block<'k>| match sum + 1 < self.values.len() {
                 _ if !self.has_depth => {}

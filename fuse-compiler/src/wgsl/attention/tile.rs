@@ -180,7 +180,8 @@ impl<'k> AttentionKernel<'k> {
                 .of_rows(g, |i| component_sum(scores.row(i).reduce(|x, y| x + y).expect("an invocation has scores")));
             b.set(total, total * scale + sums);
         }
-        vec![(0..rows).map(|i| scores.row(i).collect()).collect()]
+        let vectors = 0..self.tile.scores() / LANES;
+        vec![vectors.map(|j| (0..rows).map(|i| scores.at(i, j)).collect()).collect()]
     }
 
     fn store(&self, b: &mut Block<'k>, state: &Rows<'k>) {

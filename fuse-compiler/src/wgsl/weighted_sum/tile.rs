@@ -75,26 +75,26 @@ impl<'k> WeightedSumTile<'k> {
     fn weigh(&self, b: &mut Block<'k>, k0: Val<'k>, products: &[Sums<'k>]) -> Weights<'k> {
         let row_tile = &self.key_loop.row_tile;
         let (keys, key) = (self.tile.keys(), k0 + row_tile.column(0));
-        let mut weights: Weights<'k> = vec![vec![]; self.key_loop.values.len()];
+        let mut weights = vec![vec![]; self.key_loop.values.len()];
         for i in 0..self.tile.invocation_rows {
             let products: Vec<Val<'k>> = products.iter().map(|product| product.at(i, 0)).collect();
             let call = weights::call(self.source, &self.extents, [row_tile.row(i), key], &products);
             let of_row = b.var(format!("w{i}"), call);
             for (sum, weights) in weights.iter_mut().enumerate() {
-                weights.push(vec![of_row.field(&format!("w{sum}"))]);
+                weights.push(of_row.field(&format!("w{sum}")));
             }
         }
         if !is_multiple(&self.source.sum.keys, keys) {
             b.when((k0 + keys).gt(self.extents.keys()), |b| {
                 let exists = b.bind("exists", self.extents.four_exist(key));
                 for row in 0..self.tile.invocation_rows as usize {
-                    for weight in weights.iter().map(|weights| weights[row][0]) {
+                    for weight in weights.iter().map(|weights| weights[row]) {
                         b.set(weight, exists.select(weight, k0.arena().construct(VECTOR, &[])));
                     }
                 }
             });
         }
-        weights
+        weights.into_iter().map(|of_rows| vec![of_rows]).collect()
     }
 
     fn store(&self, b: &mut Block<'k>) {
