@@ -80,7 +80,7 @@ struct Subject {
 
 #[wasm_bindgen]
 impl Bench {
-    /// Opens the browser's device. Scripts get a promise.
+    /// Opens the browser's device. Scripts get a promise (`wasm_bindgen_futures`).
     pub async fn open() -> Result<Bench, JsError> {
         Ok(Self {
             device: Device::new().await?,

@@ -18,7 +18,8 @@ fuse! {
     }
 }
 
-/// Probabilities of `rows` rows from a small network; each row sums to 1. Scripts get a promise.
+/// Probabilities of `rows` rows from a small network; each row sums to 1. Scripts get a promise
+/// (`wasm_bindgen_futures`).
 #[wasm_bindgen]
 pub async fn run(rows: usize) -> Result<Vec<f32>, JsError> {
     compute(rows).await.map_err(|error| JsError::new(&error.to_string()))

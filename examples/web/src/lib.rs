@@ -26,7 +26,8 @@ use crate::{
 
 const TOP: usize = 5;
 
-/// A device and the page's state. Methods return JSON, async ones as promises; the page calls one at a time.
+/// A device and the page's state. Methods return JSON, async ones as promises
+/// (`wasm_bindgen_futures`); the page calls one at a time.
 #[wasm_bindgen]
 pub struct Engine {
     device: Device,
