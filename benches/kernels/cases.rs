@@ -118,6 +118,8 @@ pub(crate) struct Sizes {
     pub(crate) embeddings: &'static [[usize; 3]],
     /// Networks in training: inputs, two hidden widths, classes, batch.
     pub(crate) networks: &'static [[usize; 5]],
+    /// Divisors of the leading extents of numerical and data programs.
+    data: &'static [usize],
 }
 
 impl Sizes {
@@ -149,6 +151,7 @@ impl Sizes {
             attention_gradients: &[[32, 1024], [4, 16384]],
             embeddings: &[[30522, 384, 4096]],
             networks: &[[784, 1024, 1024, 10, 128]],
+            data: &[1],
             weights: &[[1, 4096, 4096], [4, 4096, 4096], [8, 4096, 4096], [1, 8192, 8192], [512, 4096, 4096]],
         }
     }
@@ -194,6 +197,7 @@ impl Sizes {
         attention_gradients: &[],
         embeddings: &[],
         networks: &[],
+        data: &[],
     };
 
     pub(crate) const fn quick() -> Self {
@@ -216,6 +220,7 @@ impl Sizes {
             attention_gradients: &[[2, 100]],
             embeddings: &[[500, 24, 70]],
             networks: &[[20, 32, 24, 10, 16]],
+            data: &[60],
         }
     }
 }
@@ -244,6 +249,7 @@ pub(crate) fn all(sizes: &Sizes) -> Vec<Case> {
     cases.extend(crate::blocks::all(sizes));
     cases.extend(crate::quantized::all(sizes));
     cases.extend(crate::gradients::all(sizes));
+    cases.extend(sizes.data.iter().flat_map(|&divisor| crate::data_programs::all(divisor)));
     cases
 }
 

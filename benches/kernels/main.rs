@@ -11,6 +11,7 @@ mod by_hand_texts;
 mod cases;
 mod comparison;
 mod data;
+mod data_programs;
 mod formulas;
 mod gradients;
 mod interleave;
