@@ -95,7 +95,7 @@ fuse! {
     }
 }
 
-/// A case without flops: its limit is bandwidth. `elements` are those of operands and results, each once.
+/// A case without flops. `elements` are those of operands and results, each once.
 fn case(
     formula: &'static str,
     shape: &[usize],
@@ -229,7 +229,7 @@ fn blur_case([h, w]: [usize; 2]) -> Case {
 }
 
 fn forces_case(n: usize) -> Case {
-    case(
+    let case = case(
         "data/forces of N bodies",
         &[n],
         7 * n,
@@ -248,7 +248,8 @@ fn forces_case(n: usize) -> Case {
             let launch = move |out: &mut _| forces::launch_into(&p, &m, out);
             Ok(prepared(Tensor2::<f32>::zeros(device, [n, 3])?, 1000 * n, launch, expected))
         },
-    )
+    );
+    Case { flops: 20.0 * (n * n) as f64, ..case }
 }
 
 fn softmax_case([m, n]: [usize; 2]) -> Case {
@@ -356,7 +357,7 @@ fn heat_case([h, w]: [usize; 2]) -> Case {
 }
 
 fn small_products_case(n: usize) -> Case {
-    case(
+    let case = case(
         "data/products of 4x4 matrices",
         &[n, 4, 4],
         48 * n,
@@ -368,7 +369,8 @@ fn small_products_case(n: usize) -> Case {
             let launch = move |out: &mut _| small_products::launch_into(&a, &b, out);
             Ok(prepared(Tensor::<f32, 3>::zeros(device, [n, 4, 4])?, 4, launch, expected))
         },
-    )
+    );
+    Case { flops: 128.0 * n as f64, ..case }
 }
 
 /// Indices below `extent` without order.

@@ -301,10 +301,109 @@ class Case:
             raise ArithmeticError(f"wrong result, relative error {error:.3g}")
 
 
-KNOWN = {*CASES, *GRADIENTS, EIGHT_BITS, Training.name}
+def group_norm_silu(x, gamma, beta):
+    return functional.silu(functional.group_norm(x, 8, gamma, beta, 1e-5))
+
+
+def blur(x):
+    rows = (x[:-2] + 2.0 * x[1:-1] + x[2:]) * 0.25
+    return (rows[:, :-2] + 2.0 * rows[:, 1:-1] + rows[:, 2:]) * 0.25
+
+
+def forces(p, m):
+    d = p[None] - p[:, None]
+    inverse = torch.rsqrt((d * d).sum(2, keepdim=True) + 0.01)
+    return (d * (m[None, :, None] * inverse * inverse * inverse)).sum(1)
+
+
+def rotary(x, cosines, sines):
+    turned = torch.cat([-x[..., 32:], x[..., :32]], dim=3)
+    return x * cosines[:, None] + turned * sines[:, None]
+
+
+def heat(u):
+    rows = torch.roll(u, 1, 0) + torch.roll(u, -1, 0)
+    return u + 0.1 * (rows + torch.roll(u, 1, 1) + torch.roll(u, -1, 1) - 4.0 * u)
+
+
+def histogram(ids):
+    classes = torch.arange(256, device=ids.device, dtype=ids.dtype)
+    return (ids[:, None] == classes).sum(0)
+
+
+def mean_and_variance(x):
+    return x.mean(0), x.var(0, correction=0)
+
+
+# The programs of benches/kernels/data_programs.rs: formula, shapes of operands by the case's size. A shape with a number
+# after it is one of indices below that number.
+DATA = {
+    "data/transpose(x) * 2 + y": (lambda x, y: x.T * 2.0 + y, lambda m, n: [(n, m), (m, n)]),
+    "data/mean and variance of columns": (mean_and_variance, lambda m, n: [(m, n)]),
+    "data/silu(group_norm), 8 groups": (group_norm_silu, lambda b, c, s: [(b, c, s), (c,), (c,)]),
+    "data/separable blur": (blur, lambda h, w: [(h + 2, w + 2)]),
+    "data/forces of N bodies": (forces, lambda n: [(n, 3), (n,)]),
+    "data/softmax over a vocabulary": (lambda x: torch.softmax(x, dim=1), lambda m, n: [(m, n)]),
+    "data/(x / 255 - a) / b, channels moved": (
+        lambda x, a, b: ((x / 255.0 - a) / (b + 2.0)).permute(0, 2, 1).contiguous(),
+        lambda b, p, c: [(b, p, c), (c,), (c,)],
+    ),
+    "data/permute of heads": (lambda x: x.permute(0, 2, 1, 3).contiguous(), lambda *shape: [shape]),
+    "data/rotary positions": (rotary, lambda b, s, h, d: [(b, s, h, d), (s, d), (s, d)]),
+    "data/heat equation by roll": (heat, lambda h, w: [(h, w)]),
+    "data/products of 4x4 matrices": (torch.matmul, lambda *shape: [shape, shape]),
+    "data/histogram of 256 classes": (histogram, lambda n, classes: [(n, None, classes)]),
+    "data/gathered rows": (lambda table, ids: table[ids], lambda n, d: [(100_000, d), (n, None, 100_000)]),
+    "data/sum": (torch.sum, lambda n: [(n,)]),
+    "data/dot": (torch.dot, lambda n: [(n,), (n,)]),
+    "data/transpose(x) * y, tall": (lambda x, y: x.T @ y, lambda n, _, m: [(m, n), (m, n)]),
+    "data/nearest point": (
+        lambda x, y: torch.argmin((y * y).sum(1) - 2.0 * (x @ y.T), dim=1),
+        lambda m, n, d: [(m, d), (n, d)],
+    ),
+    "data/argmax over a vocabulary": (lambda x: torch.argmax(x, dim=1), lambda m, n: [(m, n)]),
+}
+
+# Their results are indices: equal values may have another one.
+CHOICES = {"data/nearest point", "data/argmax over a vocabulary"}
+
+
+class DataCase:
+    """A numerical or data program."""
+
+    def __init__(self, name, dtype, size, device):
+        self.formula, shapes = DATA[name]
+        self.operands, self.flops = [], 0
+        for seed, shape in enumerate(shapes(*extents(size)), 1):
+            if None in shape:
+                count, _, below = shape
+                ids = torch.arange(count, dtype=torch.int64, device=device)
+                self.operands.append((ids * 2_654_435_761 >> 7) % below)
+            else:
+                self.operands.append(values(seed, shape, device).to(DTYPES[dtype]))
+        wide = [tensor.double() if tensor.is_floating_point() else tensor for tensor in self.operands]
+        expected = self.formula(*wide)
+        self.expected = list(expected) if isinstance(expected, tuple) else [expected]
+        self.bytes = sum(4 * tensor.numel() for tensor in [*self.operands, *self.expected])
+        if name in CHOICES:
+            self.expected = []
+
+    def call(self, compiled=None):
+        return (compiled or self.formula)(*self.operands)
+
+    def check(self, results):
+        for result, expected in zip(results if isinstance(results, tuple) else (results,), self.expected):
+            error = ((result.double() - expected).abs() / expected.abs().clamp(min=1.0)).max().item()
+            if not error <= 1e-3:
+                raise ArithmeticError(f"wrong result, relative error {error:.3g}")
+
+
+KNOWN = {*CASES, *DATA, *GRADIENTS, EIGHT_BITS, Training.name}
 
 
 def make(name, dtype, size, device):
+    if name in DATA:
+        return DataCase(name, dtype, size, device)
     if name in GRADIENTS:
         return GradientCase(name, dtype, size, device)
     if name == Training.name:
