@@ -37,16 +37,6 @@ pub enum Statement<'k> {
 
 impl<'k> Statement<'k> {
     #[cfg(feature = "verify")]
-    pub(super) fn blocks(&self) -> Vec<&Block<'k>> {
-        match self {
-            Self::If(_, then, otherwise) => vec![then, otherwise],
-            Self::For(_, block) | Self::Halve(_, _, block) | Self::While(_, block) | Self::Scope(block) => vec![block],
-            Self::Switch(_, cases) => cases.iter().collect(),
-            _ => vec![],
-        }
-    }
-
-    #[cfg(feature = "verify")]
     pub(super) fn blocks_mut(&mut self) -> Vec<&mut Block<'k>> {
         match self {
             Self::If(_, then, otherwise) => vec![then, otherwise],

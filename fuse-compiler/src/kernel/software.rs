@@ -18,13 +18,13 @@ pub type Variable = (&'static str, &'static str, Ty);
 /// declare.
 pub fn replace_matrices<'k>(arena: &'k Arena, size: u32, bodies: &mut [&mut Block<'k>]) -> Vec<Variable> {
     let mut sums = vec![];
-    bodies.iter().for_each(|body| accumulators(body, &mut sums));
+    bodies.iter_mut().for_each(|body| accumulators(body, &mut sums));
     let each = size * size / SUBGROUP;
-    let array = |scalar, count| arena.array(Ty::vector(scalar, 1), Some(count));
+    let floats = |count| arena.array(Ty::F32, Some(count));
     let variables = [
-        ("private", "matrix_sums", array(Scalar::F32, each * sums.len() as u32)),
+        ("private", "matrix_sums", floats(each * sums.len() as u32)),
         ("private", "matrix_lane", Ty::U32),
-        ("workgroup", "exchanged", array(Scalar::F32, MOST_INVOCATIONS)),
+        ("workgroup", "exchanged", floats(MOST_INVOCATIONS)),
     ];
     let [all, lane, exchanged] = variables.map(|(_, name, ty)| arena.name(name, ty));
     let mut pass =
@@ -46,11 +46,11 @@ pub fn replace_matrices<'k>(arena: &'k Arena, size: u32, bodies: &mut [&mut Bloc
     variables.into()
 }
 
-fn accumulators(block: &Block<'_>, found: &mut Vec<String>) {
-    for statement in &block.statements {
+fn accumulators(block: &mut Block<'_>, found: &mut Vec<String>) {
+    for statement in &mut block.statements {
         match statement {
             Statement::Var(name, Ty::Matrix { .. }, _) if !found.contains(name) => found.push(name.clone()),
-            _ => statement.blocks().into_iter().for_each(|block| accumulators(block, found)),
+            _ => statement.blocks_mut().into_iter().for_each(|block| accumulators(block, found)),
         }
     }
 }

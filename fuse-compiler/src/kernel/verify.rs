@@ -12,14 +12,14 @@ use std::collections::{HashMap, HashSet};
 
 use super::{Arena, BinaryOp, Block, Expr, Function, Scalar, Statement, Ty, UnaryOp, Val, types::Compound};
 
-/// WGSL's functions without capitals or digits in their names.
+/// WGSL's functions without capitals in their names, which no variable of a kernel has.
 #[rustfmt::skip]
 const BUILTIN_FUNCTIONS: &[&str] = &[
-    "abs", "acos", "acosh", "all", "any", "asin", "asinh", "atan", "atanh", "bitcast", "ceil", "clamp", "cos", "cosh",
-    "cross", "degrees", "determinant", "distance", "dot", "dpdx", "dpdy", "exp", "floor", "fma",
-    "fract", "frexp", "fwidth", "ldexp", "length", "log", "max", "min", "mix", "modf", "normalize", "pow",
-    "radians", "reflect", "refract", "round", "saturate", "select", "sign", "sin", "sinh", "smoothstep", "sqrt", "step",
-    "tan", "tanh", "transpose", "trunc",
+    "abs", "acos", "acosh", "all", "any", "asin", "asinh", "atan", "atan2", "atanh", "bitcast", "ceil", "clamp", "cos",
+    "cosh", "cross", "degrees", "determinant", "distance", "dot", "dpdx", "dpdy", "exp", "exp2", "floor", "fma",
+    "fract", "frexp", "fwidth", "ldexp", "length", "log", "log2", "max", "min", "mix", "modf", "normalize", "pow",
+    "radians", "reflect", "refract", "round", "saturate", "select", "sign", "sin", "sinh", "smoothstep", "sqrt",
+    "step", "tan", "tanh", "transpose", "trunc",
 ];
 
 /// A variable at module scope, or an input of the entry point.

@@ -1,7 +1,7 @@
 //! Philox4x32-10, a counter-based generator (Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2,
 //! 3", 2011).
 
-/// Of the counter's first and third word.
+/// Multipliers of the counter's first and third word.
 const MULTIPLIERS: [u32; 2] = [0xd251_1f53, 0xcd9e_8d57];
 
 /// Key increments per round: the golden ratio and √3 - 1, as fractions of 2³².

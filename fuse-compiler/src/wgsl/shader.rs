@@ -223,12 +223,23 @@ impl<'k> Shader<'k> {
         );
     }
 
+    /// Names and types at module scope; true if reads at equal indices give a workgroup equal values.
+    fn globals(&self) -> impl Iterator<Item = (&str, Ty, bool)> {
+        let words = ["fuse_nan_bits", "fuse_inf_bits", constants::ROUNDS].map(|name| (name, Ty::U32, true));
+        let constants = self.constants.iter().map(|(name, _)| (name.as_str(), Ty::BOOL, true));
+        let buffers = self.bindings.iter().map(|buffer| {
+            let ty = self.arena.array(Ty::stored(buffer.binding.dtype, buffer.lanes), None);
+            (buffer.name.as_str(), ty, !buffer.binding.writable && !self.pins_loads)
+        });
+        let variables = self.items.iter().filter_map(|item| match item {
+            Item::Variable { name, ty, .. } => Some((name.as_str(), *ty, false)),
+            _ => None,
+        });
+        [("p", Ty::Unknown, true)].into_iter().chain(words).chain(constants).chain(buffers).chain(variables)
+    }
+
     fn is_global(&self, name: &str) -> bool {
-        let is_variable = |item: &Item<'_>| matches!(item, Item::Variable { name: known, .. } if known == name);
-        ["p", "fuse_nan_bits", "fuse_inf_bits", constants::ROUNDS].contains(&name)
-            || self.constants.iter().any(|(known, _)| known == name)
-            || self.bindings.iter().any(|buffer| buffer.name == name)
-            || self.items.iter().any(is_variable)
+        self.globals().any(|(known, ..)| known == name)
     }
 
     /// Registers a declaration; false if it was registered before.
@@ -388,11 +399,7 @@ impl<'k> Shader<'k> {
         use crate::kernel::verify::{Global, Module};
         let global = |name: &str, ty, uniform| Global { name: name.to_owned(), ty, uniform };
         let vector = Ty::vector(Scalar::U32, 3);
-        let mut globals = vec![
-            global("p", Ty::Unknown, true),
-            global("fuse_nan_bits", Ty::U32, true),
-            global("fuse_inf_bits", Ty::U32, true),
-            global(constants::ROUNDS, Ty::U32, true),
+        let inputs = [
             global("workgroup", vector, true),
             global("workgroups", vector, true),
             global("local", Ty::U32, false),
@@ -401,19 +408,12 @@ impl<'k> Shader<'k> {
             global("subgroup_size", Ty::U32, true),
             global("subgroup_lane", Ty::U32, false),
         ];
-        globals.extend(self.constants.iter().map(|(name, _)| global(name, Ty::BOOL, true)));
-        globals.extend(self.bindings.iter().map(|buffer| {
-            let ty = self.arena.array(Ty::stored(buffer.binding.dtype, buffer.lanes), None);
-            global(&buffer.name, ty, !buffer.binding.writable && !self.pins_loads)
-        }));
-        let mut functions = vec![];
-        for item in &self.items {
-            match item {
-                Item::Variable { name, ty, .. } => globals.push(global(name, *ty, false)),
-                Item::Function(function) => functions.push(function),
-                Item::Structure(_) => {}
-            }
-        }
+        let globals = self.globals().map(|(name, ty, uniform)| global(name, ty, uniform)).chain(inputs).collect();
+        let functions = self.items.iter().filter_map(|item| match item {
+            Item::Function(function) => Some(function),
+            _ => None,
+        });
+        let functions = functions.collect();
         let module = Module { arena: self.arena, globals, functions, main: &self.main };
         if let Err(error) = module.verify() {
             panic!("{error} in\n{wgsl}");

@@ -395,7 +395,7 @@ fn fold(op: Pointwise, operands: &[Operand]) -> Option<Result<Literal, &'static 
     }
 }
 
-/// Of two literals one is a float, or both are integers that are not folded here.
+/// The literal as a float, with its suffix. Two integers are folded elsewhere.
 fn as_float(literal: &Literal) -> Option<(f64, Option<DType>)> {
     match *literal {
         Literal::Float(value, dtype) => Some((value, dtype)),

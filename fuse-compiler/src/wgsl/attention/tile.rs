@@ -47,7 +47,7 @@ pub(super) fn pass(source: Source<'_>, names: &Names, tile: AttentionTile) -> Pa
         let shape = ([steps, span], tile.invocations());
         ElementStage::declare(&mut shader, &mut b, source.elements(&extents, input, slice, shape))
     };
-    // Written once, and read by few invocations at a time.
+    // Resident queries are written once, and read by few invocations at a time.
     let lhs = slices(Input::Query, query_tile, [depth_step, queries], !resident);
     let rhs = slices(Input::Key, stage, [depth_step, keys], true);
     let values = slices(Input::Value, stage, [value_step, columns], true);
@@ -63,7 +63,7 @@ pub(super) fn pass(source: Source<'_>, names: &Names, tile: AttentionTile) -> Pa
         values: vec![(values, outputs)],
         has_depth: tile.lanes > 1 || is_nonzero(&source.attention.depth),
     };
-    let kernel = AttentionKernel { arena: &arena, source, tile, extents, key_loop, row_parts, outputs };
+    let kernel = AttentionKernel { arena: &arena, source, tile, extents, key_loop, row_parts };
     kernel.key_loop.walk(&mut shader, &mut b, |b, k0, products| kernel.weigh(b, &rows, products[0], k0));
     kernel.store(&mut b, &rows);
     shader.main = b;
@@ -77,7 +77,6 @@ struct AttentionKernel<'k> {
     extents: Extents<'k>,
     key_loop: KeyLoop<'k>,
     row_parts: Val<'k>,
-    outputs: Sums<'k>,
 }
 
 struct Rows<'k> {
@@ -97,6 +96,10 @@ impl<'k> Rows<'k> {
 }
 
 impl<'k> AttentionKernel<'k> {
+    fn outputs(&self) -> Sums<'k> {
+        self.key_loop.values[0].1
+    }
+
     /// The entry for partial results of some rows, from the invocation with this index among its neighbors.
     fn row_part(&self, tx: Val<'k>, rows: Val<'k>) -> Val<'k> {
         self.row_parts.at(tx * self.key_loop.row_tile.row_vectors() + rows)
@@ -171,7 +174,7 @@ impl<'k> AttentionKernel<'k> {
             for score in scores.row(i) {
                 b.set(score, (score - of_row(&references)).exp());
             }
-            for output in self.outputs.row(i) {
+            for output in self.outputs().row(i) {
                 b.set(output, output * of_row(&scales));
             }
         }
@@ -212,7 +215,7 @@ impl<'k> AttentionKernel<'k> {
         }
         for i in 0..rows {
             let factor = (!split).then(|| b.bind(format!("factor{i}"), normalizer(of_row(&sums, i)).splat(LANES)));
-            for (j, output) in (0..).zip(self.outputs.row(i)) {
+            for (j, output) in (0..).zip(self.outputs().row(i)) {
                 let output = factor.map_or(output, |factor| output * factor);
                 let place = [batch, row_tile.row(i), row_tile.column(j)];
                 b.run(finish_call(finish(split, lanes), &self.extents.axes, place, &[output]));
