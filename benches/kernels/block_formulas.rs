@@ -56,11 +56,17 @@ pub(crate) fn softmax<T: Real>([m, n]: [usize; 2]) -> Formula<Launch1<Tensor2<T>
     })
 }
 
-/// Mean and 1/√(variance + 1e-5).
-pub(crate) fn moments(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
+/// Mean and variance.
+pub(crate) fn mean_and_variance(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
     let count = values.clone().count() as f64;
     let mean = values.clone().sum::<f64>() / count;
-    (mean, (values.map(|x| (x - mean) * (x - mean)).sum::<f64>() / count + 1e-5).sqrt().recip())
+    (mean, values.map(|x| (x - mean) * (x - mean)).sum::<f64>() / count)
+}
+
+/// Mean and 1/√(variance + 1e-5).
+pub(crate) fn moments(values: impl Iterator<Item = f64> + Clone) -> (f64, f64) {
+    let (mean, variance) = mean_and_variance(values);
+    (mean, (variance + 1e-5).sqrt().recip())
 }
 
 pub(crate) fn norm<T: Real>([m, n]: [usize; 2]) -> Formula<LaunchNorm<T>> {

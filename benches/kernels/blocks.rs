@@ -76,8 +76,7 @@ pub(crate) fn all(sizes: &Sizes) -> Vec<Case> {
     for &n in sizes.sums {
         let columns = block_formulas::column_sum(n);
         cases.push(Case::of(columns, format!("{n}x{n}"), || &column_sum::FUNCTION, column_sum::launch_into));
-        let whole = block_formulas::total(n * n);
-        cases.push(Case::of(whole, format!("{}", n * n), || &total::FUNCTION, total::launch_into));
+        cases.push(total_case(n * n));
     }
     for &[heads, length] in sizes.attention {
         let shape = [heads, length, length];
@@ -104,7 +103,11 @@ pub(crate) fn all(sizes: &Sizes) -> Vec<Case> {
     cases
 }
 
-fn softmax<T: Real>([m, n]: [usize; 2]) -> Case {
+pub(crate) fn total_case(n: usize) -> Case {
+    Case::of(block_formulas::total(n), n.to_string(), || &total::FUNCTION, total::launch_into)
+}
+
+pub(crate) fn softmax<T: Real>([m, n]: [usize; 2]) -> Case {
     let (formula, function) = (block_formulas::softmax::<T>([m, n]), || row_softmax::function::<T>());
     Case::of(formula, format!("{m}x{n}"), function, row_softmax::launch_into)
 }

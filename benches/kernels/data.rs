@@ -57,6 +57,10 @@ pub(crate) fn worst_error<T: Real>(values: &[T], depth: usize, expected: &dyn Fn
         let (actual, expected): (f64, f64) = (values[index].into(), expected(index));
         (actual - expected).abs() / (32.0 * epsilon * expected.abs().max(1.0) + per_sum)
     });
-    // `f64::max` would drop a NaN.
-    errors.fold(0.0, |worst, error| if error > worst || error.is_nan() { error } else { worst })
+    worst(errors)
+}
+
+/// The largest error; NaN if there is one, which `f64::max` would drop.
+pub(crate) fn worst(errors: impl IntoIterator<Item = f64>) -> f64 {
+    errors.into_iter().fold(0.0, |worst, error| if worst.is_nan() || error <= worst { worst } else { error })
 }

@@ -3,9 +3,12 @@
 use fuse_gpu::{Device, Error, Tensor, Tensor1, Tensor2, artifact::Function, fuse};
 
 use crate::{
+    block_formulas::{mean_and_variance, moments},
+    blocks,
     cases::Case,
-    data::{A, B, C, worst_error},
+    data::{A, B, C, worst, worst_error},
     formulas::{Prepared, prepared, upload},
+    gradients,
 };
 
 fuse! {
@@ -38,10 +41,6 @@ fuse! {
         sum(d * (reshape(m, [1, N, 1]) * inverse * inverse * inverse), axis = 1)
     }
 
-    pub fn vocabulary_softmax(x: f32[M, N]) -> f32[M, N] {
-        softmax(x)
-    }
-
     pub fn channels_moved(x: f32[B, P, 3], a: f32[3], b: f32[3]) -> f32[B, 3, P] {
         permute((x / 255.0 - a) / (b + 2.0), [0, 2, 1])
     }
@@ -72,10 +71,6 @@ fuse! {
 
     pub fn gathered(table: f32[M, 96], ids: i32[N]) -> f32[N, 96] {
         gather(table, ids)
-    }
-
-    pub fn sum_of_all(x: f32[N]) -> f32 {
-        sum(x)
     }
 
     pub fn dot_of_all(x: f32[N], y: f32[N]) -> f32 {
@@ -119,7 +114,7 @@ pub(crate) fn all(divisor: usize) -> Vec<Case> {
         group_norm_case([part(8), 4096]),
         blur_case([part(1080), 1920]),
         forces_case(part(8000)),
-        softmax_case([part(16), 128_256]),
+        Case { formula: "data/softmax over a vocabulary", ..blocks::softmax::<f32>([part(16), 128_256]) },
         channels_case([part(32), 50_176]),
         heads_case([part(8), 1024]),
         rotary_case([part(8), 1024]),
@@ -127,7 +122,7 @@ pub(crate) fn all(divisor: usize) -> Vec<Case> {
         small_products_case(part(500_000)),
         histogram_case(part(1_000_000)),
         gathered_case([100_000, part(200_000)]),
-        sum_case(part(50_000_000)),
+        Case { formula: "data/sum", ..blocks::total_case(part(50_000_000)) },
         dot_case(part(50_000_000)),
         tall_case([part(200_000), 64]),
         nearest_case([part(20_000), 3000]),
@@ -149,36 +144,17 @@ fn transposed_case([m, n]: [usize; 2]) -> Case {
     )
 }
 
-/// Mean and variance of a column.
-fn statistics([m, n]: [usize; 2], column: usize) -> [f64; 2] {
-    let values = || (0..m).map(|row| A.at(row * n + column));
-    let mean = values().sum::<f64>() / m as f64;
-    [mean, values().map(|x| (x - mean) * (x - mean)).sum::<f64>() / m as f64]
-}
-
 fn statistics_case(shape: [usize; 2]) -> Case {
     let [m, n] = shape;
     let function = || &column_statistics::FUNCTION;
     case("data/mean and variance of columns", &shape, m * n + 2 * n, function, move |device| {
         let x = upload::<f32, 2>(device, A, shape)?;
-        let outputs = [Tensor1::<f32>::zeros(device, [n])?, Tensor1::zeros(device, [n])?];
-        let outputs = std::rc::Rc::new(std::cell::RefCell::new(outputs));
-        let (written, read) = (outputs.clone(), outputs);
-        let launch = std::rc::Rc::new(move || {
-            let [mean, variance] = &mut *written.borrow_mut();
-            column_statistics::launch_into(&x, (mean, variance))
-        });
-        let again = launch.clone();
-        let error = move || {
-            again()?;
-            let mut worst = 0.0;
-            for (which, output) in read.borrow().iter().enumerate() {
-                let values = output.to_vec_blocking()?;
-                worst = f64::max(worst, worst_error::<f32>(&values, 0, &|i| statistics(shape, i)[which]));
-            }
-            Ok(worst)
+        let error = move |(mean, variance): (Tensor1<f32>, Tensor1<f32>)| {
+            let of = move |column| mean_and_variance((0..m).map(move |row| A.at(row * n + column)));
+            let means = worst_error(&mean.to_vec_blocking()?, 0, &move |column| of(column).0);
+            Ok(worst([means, worst_error(&variance.to_vec_blocking()?, 0, &move |column| of(column).1)]))
         };
-        Ok(Prepared { launch: Box::new(move || launch()), error: Box::new(error) })
+        Ok(gradients::of(move || column_statistics(&x), error))
     })
 }
 
@@ -194,11 +170,8 @@ fn group_norm_case([b, s]: [usize; 2]) -> Case {
             let beta = upload::<f32, 1>(device, C, [64])?;
             let expected = move |i: usize| {
                 let (channel, group) = (i / s % 64, i / (8 * s) * (8 * s));
-                let values = || (group..group + 8 * s).map(|i| A.at(i));
-                let count = (8 * s) as f64;
-                let mean = values().sum::<f64>() / count;
-                let variance = values().map(|x| (x - mean) * (x - mean)).sum::<f64>() / count;
-                let y = (A.at(i) - mean) / (variance + 1e-5).sqrt() * B.at(channel) + C.at(channel);
+                let (mean, scale) = moments((group..group + 8 * s).map(|i| A.at(i)));
+                let y = (A.at(i) - mean) * scale * B.at(channel) + C.at(channel);
                 y / (1.0 + (-y).exp())
             };
             let launch = move |out: &mut _| group_norm_silu::launch_into(&x, &gamma, &beta, out);
@@ -250,28 +223,6 @@ fn forces_case(n: usize) -> Case {
         },
     );
     Case { flops: 20.0 * (n * n) as f64, ..case }
-}
-
-fn softmax_case([m, n]: [usize; 2]) -> Case {
-    case(
-        "data/softmax over a vocabulary",
-        &[m, n],
-        2 * m * n,
-        || &vocabulary_softmax::FUNCTION,
-        move |device| {
-            let x = upload::<f32, 2>(device, A, [m, n])?;
-            let expected = move |i: usize| {
-                let row = i / n * n;
-                A.at(i).exp() / (row..row + n).map(|i| A.at(i).exp()).sum::<f64>()
-            };
-            Ok(prepared(
-                Tensor2::zeros(device, [m, n])?,
-                0,
-                move |out| vocabulary_softmax::launch_into(&x, out),
-                expected,
-            ))
-        },
-    )
 }
 
 fn channels_case([b, p]: [usize; 2]) -> Case {
@@ -408,20 +359,6 @@ fn gathered_case([m, n]: [usize; 2]) -> Case {
             let launch = move |out: &mut _| gathered::launch_into(&table, &on_device, out);
             let expected = move |i: usize| A.at(ids[i / 96] as usize * 96 + i % 96);
             Ok(prepared(Tensor2::<f32>::zeros(device, [n, 96])?, 0, launch, expected))
-        },
-    )
-}
-
-fn sum_case(n: usize) -> Case {
-    case(
-        "data/sum",
-        &[n],
-        n,
-        || &sum_of_all::FUNCTION,
-        move |device| {
-            let x = upload::<f32, 1>(device, A, [n])?;
-            let launch = move |out: &mut _| sum_of_all::launch_into(&x, out);
-            Ok(prepared(Tensor::<f32, 0>::zeros(device, [])?, n, launch, move |_| (0..n).map(|i| A.at(i)).sum()))
         },
     )
 }

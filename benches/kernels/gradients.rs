@@ -8,7 +8,7 @@ use crate::{
     block_formulas::{HEAD, moments},
     blocks::attention_size,
     cases::{Case, Sizes, extents},
-    data::{A, B, C, D, Real, Values, worst_error},
+    data::{A, B, C, D, Real, Values, worst, worst_error},
     formulas::{Prepared, upload},
 };
 
@@ -67,7 +67,8 @@ pub(crate) fn all(sizes: &Sizes) -> Vec<Case> {
     cases
 }
 
-fn of<Y: 'static>(
+/// Launches that return their results.
+pub(crate) fn of<Y: 'static>(
     launch: impl Fn() -> Result<Y, Error> + 'static,
     error: impl Fn(Y) -> Result<f64, Error> + 'static,
 ) -> Prepared {
@@ -172,9 +173,9 @@ fn attention<T: Real>([heads, length]: [usize; 2]) -> Case {
             Ok(of(
                 move || attention_gradient(&q, &k, &v, &g),
                 move |(_, dq, dk, dv)| {
-                    let worst = worst_error(&dq.to_vec_blocking()?, HEAD, &queries);
+                    let queries = worst_error(&dq.to_vec_blocking()?, HEAD, &queries);
                     if length > MOST_QUERIES {
-                        return Ok(worst);
+                        return Ok(queries);
                     }
                     let scores: Vec<Vec<Score>> =
                         (0..length).map(|query| Score::row(query, length).collect()).collect();
@@ -190,7 +191,7 @@ fn attention<T: Real>([heads, length]: [usize; 2]) -> Case {
                     let keys =
                         worst_error(&dk[..length * HEAD], length, &|i| 0.125 * sum(i, A, |score| score.gradient));
                     let values = worst_error(&dv[..length * HEAD], length, &|i| sum(i, D, |score| score.weight));
-                    Ok(worst.max(keys).max(values))
+                    Ok(worst([queries, keys, values]))
                 },
             ))
         }),

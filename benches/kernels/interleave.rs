@@ -14,7 +14,7 @@ pub(crate) struct Interleaved {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Ratio {
     pub(crate) median: f64,
-    /// Of two consecutive batches.
+    /// Range over pairs of consecutive batches.
     pub(crate) low: f64,
     pub(crate) high: f64,
 }

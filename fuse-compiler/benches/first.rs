@@ -78,11 +78,7 @@ fn main() -> ExitCode {
 fn measured(name: &str, device: &str, source: &str, options: &Options, goal: Option<f64>) -> bool {
     let ([.., cold], function) = run(source, options);
     let mut runs: Vec<[Duration; 4]> = (0..RUNS).map(|_| run(source, options).0).collect();
-    let median = |runs: &mut Vec<[Duration; 4]>, part: usize| {
-        runs.sort_by_key(|run| run[part]);
-        runs[RUNS / 2][part].as_secs_f64() * 1e3
-    };
-    let [front, plans, texts, all] = [0, 1, 2, 3].map(|part| median(&mut runs, part));
+    let [front, plans, texts, all] = medians(&mut runs);
     let cold = cold.as_secs_f64() * 1e3;
     let lengths = lengths(&function);
     let (count, kilobytes) = (lengths.len(), lengths.iter().sum::<usize>() / 1000);
@@ -91,6 +87,14 @@ fn measured(name: &str, device: &str, source: &str, options: &Options, goal: Opt
         "{name:14} {device:15} {count:6} {kilobytes:8} {front:7.2} {plans:7.2} {texts:7.2} {cold:7.2} {all:7.2} {goal_text:>5}"
     );
     goal.is_none_or(|goal| all <= goal)
+}
+
+/// Medians of each part, in milliseconds.
+fn medians<const PARTS: usize>(runs: &mut [[Duration; PARTS]]) -> [f64; PARTS] {
+    std::array::from_fn(|part| {
+        runs.sort_by_key(|run| run[part]);
+        runs[runs.len() / 2][part].as_secs_f64() * 1e3
+    })
 }
 
 /// Times of naga for the distinct shaders in sequence.
@@ -115,11 +119,7 @@ fn validated(name: &str, source: &str) {
             [parsed, start.elapsed() - parsed]
         })
         .collect();
-    let median = |runs: &mut Vec<[Duration; 2]>, part: usize| {
-        runs.sort_by_key(|run| run[part]);
-        runs[RUNS / 2][part].as_secs_f64() * 1e3
-    };
-    let [parse, validate] = [0, 1].map(|part| median(&mut runs, part));
+    let [parse, validate] = medians(&mut runs);
     println!("{name:14} {} distinct shaders: naga parses {parse:.2}, validates {validate:.2}", shaders.len());
 }
 

@@ -124,7 +124,7 @@ impl Key<'_> {
     }
 }
 
-/// Of an even number, the mean of the middle two.
+/// The mean of the middle two for an even number.
 fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
