@@ -49,7 +49,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         fs::read_dir(&folder)?.map(|file| file.map(|file| file.path())).collect::<Result<_, _>>()?;
     files.retain(|file| file.extension().is_some_and(|extension| extension == "toml"));
     files.sort();
-    // What is about native programs would be dead weight on the web. The reverse is wanted: any environment can be forced.
+    // Native tables would be dead weight on the web. Native programs keep all: any environment can be forced.
     let web = env::var("CARGO_CFG_TARGET_ARCH")? == "wasm32";
     let serves = |table: &Table| !(web && table.environment() == Some(Environment::Native));
     let schedules = fs::read_to_string(folder.join("schedules.txt"))?;

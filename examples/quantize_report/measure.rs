@@ -40,7 +40,7 @@ pub(crate) struct Outcome {
     pub(crate) case: Case,
     /// `‖Ŵ - W‖ / ‖W‖` of one encoder layer.
     pub(crate) weight_error: f64,
-    /// Of that layer's outputs.
+    /// The same error of that layer's outputs.
     pub(crate) output_error: f64,
     pub(crate) mean: f64,
     pub(crate) worst: f64,

@@ -140,7 +140,7 @@ pub(crate) fn bless() -> Vec<Step> {
     ]
 }
 
-/// What `cargo xtask bench` measures besides what a launch picks.
+/// Measurements of `cargo xtask bench` besides what a launch picks.
 #[derive(Args, Clone, Copy, Default)]
 pub(crate) struct Detail {
     /// Measure every plan of each function, not only the one that a launch picks
@@ -204,7 +204,7 @@ pub(crate) fn bench(scope: &Scope, detail: Detail, out: Option<&Path>) -> anyhow
     Ok(step)
 }
 
-/// What `cargo xtask tune` searches.
+/// Scope of `cargo xtask tune`.
 #[derive(Args, Clone, Default)]
 pub(crate) struct Search {
     /// Few and small sizes, for software adapters
@@ -269,7 +269,7 @@ pub(crate) fn tune(search: &Search) -> anyhow::Result<Step> {
     Ok(step)
 }
 
-/// What `cargo xtask fuzz` looks for failures with.
+/// Inputs of `cargo xtask fuzz`.
 #[derive(Args, Clone, Copy)]
 pub(crate) struct Fuzzing {
     /// Random programs on the adapters, or bytes for what reads files

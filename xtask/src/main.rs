@@ -139,7 +139,7 @@ enum Command {
     },
 }
 
-/// What a command may fetch from the network.
+/// Limits of what a command may install and fetch.
 #[derive(Args, Clone, Copy, Debug, Default)]
 struct Access {
     /// Install nothing on this machine; explain what is missing

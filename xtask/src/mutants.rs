@@ -88,7 +88,7 @@ impl Mutant {
     }
 }
 
-/// What git tracks, with its own target folder.
+/// A copy of the tracked files, with its own target folder.
 struct Tree {
     folder: PathBuf,
     target: PathBuf,

@@ -30,7 +30,7 @@ const TICKS_PER_SECOND: f64 = 100.0;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Times {
     pub(crate) wall: f64,
-    /// Of all processes; 0 if the system does not report it.
+    /// Processor time of all processes; 0 if the system does not report it.
     pub(crate) processor: f64,
 }
 

@@ -19,7 +19,7 @@ use crate::{Access, prerequisites, steps};
 
 const TARGET: &str = "wasm32-unknown-unknown";
 
-/// What `cargo xtask web` does.
+/// Subcommands of `cargo xtask web`.
 #[derive(Subcommand)]
 pub(crate) enum Action {
     /// Build the page with three kernels, say what it weighs, fail if that is too much, and build the page for people

@@ -57,7 +57,7 @@ pub(crate) struct Clock<'d> {
     device: &'d Device,
     deadline: Instant,
     warm_up: Duration,
-    /// Whether the adapter is the processor, which other programs use.
+    /// True if the adapter is the processor, which other programs use.
     software: bool,
     halvings: &'static [(usize, f64)],
     waits: Waits,

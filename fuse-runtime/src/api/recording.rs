@@ -32,7 +32,7 @@ pub(crate) struct Place {
     pub(crate) held: Follower,
     /// Followed, with its last seen number of moves; `None` for memory of the sequence.
     tensor: Option<(Arc<Identity>, u64)>,
-    /// Whether its values come from before the sequence.
+    /// True if its values come from before the sequence.
     pub(crate) input: bool,
 }
 

@@ -139,7 +139,7 @@ mod tests {
         }
         let distinct = |of: &dyn Fn(u64) -> u64| hashes.iter().map(|hash| of(*hash)).collect::<HashSet<_>>().len();
         assert_eq!((hashes.len(), distinct(&|hash| hash)), (1024, 1024));
-        // Of 1024 balls in as many boxes, 647 boxes are filled on average.
+        // 1024 balls fill 647 of as many boxes on average.
         let low = distinct(&|hash| hash % 1024);
         assert!(low > 580, "{low} of 1024 places");
         assert_eq!(distinct(&|hash| hash >> 57), 128, "of the 7 bits that tell entries of a place apart");

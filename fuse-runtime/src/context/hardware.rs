@@ -19,6 +19,6 @@ pub struct Hardware {
     pub workgroup_bytes: u32,
     /// Bytes of the cache shared by all units.
     pub cache_bytes: u32,
-    /// Whether it shares the host's memory. A vendor's priors hold for one kind only.
+    /// True if it shares the host's memory. A vendor's priors hold for one kind only.
     pub integrated: bool,
 }

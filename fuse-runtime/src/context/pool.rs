@@ -46,7 +46,7 @@ impl Storage {
 pub(crate) struct Lease {
     storage: Option<Storage>,
     pool: Arc<Pool>,
-    /// Whether work that writes its values was recorded; captured launches come later.
+    /// True if work that writes its values was recorded; captured launches come later.
     ready: AtomicBool,
     writes: AtomicU64,
     /// Low half: holders that are not tensors (see `hold`); high half: changes of that count.

@@ -40,9 +40,9 @@ struct CacheState {
 
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Forced {
-    /// Of `Device::force_variant`.
+    /// Set by `Device::force_variant`.
     pub(crate) variant: Option<Arc<str>>,
-    /// Of `Device::force_alternative`.
+    /// Set by `Device::force_alternative`.
     pub(crate) alternative: Option<usize>,
 }
 

@@ -107,8 +107,8 @@ impl<'a> Context<'a> {
 
     /// Formats a size with the caller's names.
     ///
-    /// Of tensors of unknown rank, only axes of the caller's tensors are named, by position; of a broadcast, the
-    /// operand that decides it. `symbols` has at least those of the size.
+    /// For tensors of unknown rank, names only axes of the caller's tensors, by position; for a broadcast, the operand
+    /// that decides it. `symbols` has at least those of the size.
     fn known_text(&self, size: &Size, symbols: &[u64]) -> String {
         let mut names: Vec<String> = Vec::new();
         for symbol in self.function.symbols.iter().take(symbols.len()) {

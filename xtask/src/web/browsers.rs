@@ -61,7 +61,7 @@ pub(crate) fn test(
     outcome
 }
 
-/// Of one browser or all; installed if missing.
+/// Drivers of one browser or all; installed if missing.
 pub(crate) fn drivers(browser: Option<Browser>, policy: InstallPolicy) -> anyhow::Result<Vec<(Browser, PathBuf)>> {
     let browsers = browser.map_or_else(|| Browser::value_variants().to_vec(), |browser| vec![browser]);
     browsers.into_iter().map(|browser| Ok((browser, browser.driver(policy)?))).collect()

@@ -25,7 +25,7 @@ pub(super) enum Statistic {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Shader {
-    /// Of each [`NEIGHBOURS`] values of a group. Buffers: values, flag, statistics, and for distances the sums of
+    /// Statistic of each [`NEIGHBOURS`] values of a group. Buffers: values, flag, statistics, and for distances the sums of
     /// groups.
     Values { statistic: Statistic, values: DType },
     /// Statistic of each [`NEIGHBOURS`] partial ones. Buffers: statistics, fewer statistics.
